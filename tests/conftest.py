@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
+import hashlib
 import os
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,7 @@ from hypothesis import HealthCheck, Phase, settings
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 settings.register_profile(
-    "fast", max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=_QUIET
+    "fast", max_examples=10, stateful_step_count=15, deadline=None, suppress_health_check=_QUIET
 )
 settings.register_profile(
     "ci",
@@ -70,15 +74,33 @@ for algorithm in ("gr_star_search", "slp1", "closest"):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the kernels, a process for each package, before parallel workers start."""
+    """Compile the kernels, a process for each package, before parallel workers start; and hold the garbage collector."""
+    gc.disable()
     if getattr(config.option, "numprocesses", None):
-        processes = {
-            name: subprocess.Popen([sys.executable, "-c", code], cwd=config.rootpath)
-            for name, code in KERNELS.items()
-        }
-        failed = [name for name, process in processes.items() if process.wait() != 0]
-        if failed:
-            raise pytest.UsageError(f"The kernels of {', '.join(failed)} do not compile (see above).")
+        _compile_kernels(config.rootpath)
+
+
+def _compile_kernels(root: Path) -> None:
+    """Fill the cache on disk, unless this was done since a source file was last changed."""
+    known = Path(os.environ.get("NUMBA_CACHE_DIR", root / ".venv" / "cache"), "compiled for tests")
+    state = _state_of_kernels(root)
+    if known.is_file() and known.read_text() == state:
+        return
+    processes = {
+        name: subprocess.Popen([sys.executable, "-c", code], cwd=root) for name, code in KERNELS.items()
+    }
+    failed = [name for name, process in processes.items() if process.wait() != 0]
+    if failed:
+        raise pytest.UsageError(f"The kernels of {', '.join(failed)} do not compile (see above).")
+    known.parent.mkdir(parents=True, exist_ok=True)
+    known.write_text(state)
+
+
+def _state_of_kernels(root: Path) -> str:
+    """What changes whenever kernels have to be compiled anew: sources, compiler, and what is compiled."""
+    files = sorted((root / "src" / "thatch").rglob("*.py"))
+    stamps = [(each.as_posix(), each.stat().st_mtime_ns, each.stat().st_size) for each in files]
+    return hashlib.sha256(repr((sys.version, version("numba"), KERNELS, stamps)).encode()).hexdigest()
 
 
 # --- who runs where and when -----------------------------------------------------------------------------------------
@@ -95,6 +117,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Refuse to run if pytest-xdist does not see the groups: every worker would start every server."""
+    _collect_garbage_seldom()
     if getattr(session.config.option, "loadgroup", False) and hasattr(session.config, "workerinput"):
         lost = [item.nodeid for item in session.items if _groups(item) and "@" not in item.nodeid]
         if lost:
@@ -109,6 +132,42 @@ def _turn(item: pytest.Item) -> int:
     """When a test runs: the longest groups before the others."""
     groups = _groups(item)
     return 0 if "cluster" in groups else 1 if "spark" in groups else 2 if groups else 3
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """Hand tests out as `--dist=loadgroup` does."""
+    if config.option.dist != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Schedule(LoadGroupScheduling):
+        """Forgets what is done: theirs counts all tests that a worker ever had after each of its tests."""
+
+        def mark_test_complete(self, node: object, item_index: int, duration: float = 0) -> None:
+            units = self.assigned_work[node]
+            for scope in [scope for scope, unit in units.items() if all(unit.values())]:
+                del units[scope]
+            super().mark_test_complete(node, item_index, duration)
+
+    return Schedule(config, log)
+
+
+# --- garbage ---------------------------------------------------------------------------------------------------------
+
+_SELDOM = (50_000, 10, 10)
+
+
+def _collect_garbage_seldom() -> None:
+    """Let the garbage collector look at what tests make, not at half a million objects that were there before.
+
+    With the usual thresholds it would take a seventh of the time. `make deep` keeps them.
+    """
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # so that extension modules do not report what is frozen as lost
+    if os.environ.get("THATCH_HYPOTHESIS_PROFILE") != "deep":
+        gc.set_threshold(*_SELDOM)
+    gc.enable()
 
 
 # --- what tests share ------------------------------------------------------------------------------------------------

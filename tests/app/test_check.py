@@ -96,6 +96,7 @@ def test_check_refuses_what_match_refuses(run, folder):
     assert matched.stderr.startswith("4 subscriptions of bad.jsonl were refused")
 
 
+@pytest.mark.slow
 def test_check_finds_covered_filters_among_very_many(run, folder):
     rows = [f"s{number},x between {number} and {number + 4} and y = {number % 3}" for number in range(6_000)]
     rows += [

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.main import get_command
 
 import thatch
 from tests.app.here import QUOTES, run_here
@@ -141,7 +140,7 @@ def test_invalid_options_exits_with_status_2_and_leaves_nothing(folder, matched,
 
 def spark_examples() -> list[str]:
     """The examples in the help that need Spark, those of one command after each other."""
-    commands = get_command(app).commands  # type: ignore[attr-defined]
+    commands = app.commands  # type: ignore[attr-defined]
     lines = [
         (name, line.strip())
         for name in ("load", "match", "profile", "place")

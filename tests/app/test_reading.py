@@ -10,7 +10,6 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-import typer.main
 from typer.core import TyperGroup
 
 from tests.app.here import run_here
@@ -51,7 +50,7 @@ def commands_of(group: Any, before: str = "") -> dict[str, Any]:
     return found
 
 
-EVERY = commands_of(typer.main.get_command(app))
+EVERY = commands_of(app)
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_each_commit_is_measured_in_a_tree_of_its_own(repository, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

@@ -11,6 +11,7 @@ from benchmarks.curves.command import main
 from benchmarks.curves.shapes import curves
 
 
+@pytest.mark.slow
 def test_curves_are_measured_printed_kept_and_drawn(tmp_path, capsys):
     points = main(["--quick", "--count", "2000"])
     assert Counter(point.curve for point in points) == {

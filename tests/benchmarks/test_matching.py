@@ -12,12 +12,12 @@ from benchmarks.matching.session import Session, Sizes
 from benchmarks.matching.table import matching_table
 
 TINY = Sizes(count=1_500, events=24, rounds=1, floor=0.0)
-OWN_PROCESSES = ("opening", "memory", "first")  # these compile or load kernels anew
+SLOW = ("opening", "memory", "first", "rules", "kin")  # the first three compile or load kernels anew
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name in OWN_PROCESSES else name for name in SECTIONS],
+    [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in SECTIONS],
 )
 def test_every_section_runs(name, monkeypatch):
     if name == "first":

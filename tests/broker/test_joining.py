@@ -200,6 +200,7 @@ def test_of_every_cycle_one_link_closes(links: tuple[str, ...]) -> None:
             net.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgets", [False, True], ids=["restarts", "forgets"])
 @pytest.mark.parametrize("name", "abc")
 def test_a_broker_that_crashes_while_links_join_leaves_a_tree(name: str, forgets: bool) -> None:

@@ -148,6 +148,7 @@ def _obey_permissions() -> None:
             ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "plain"),
     [

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from thatch.formats.broker_tree import sites_of
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "how-to" / "place.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_example_prints_what_it_says() -> None:
     code, printed = re.search(r"```python\n(.*?)```\nprints\n```\n(.*?)```", GUIDE, re.DOTALL).groups()
     run = subprocess.run(

@@ -168,6 +168,7 @@ def test_nothing_is_a_set_of_boxes_too(attributes: list[str]) -> None:
     assert everything.match({}) == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_such_an_engine_lives_on_like_any_other(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     low = rng.integers(0, 50, (2_000, 3))

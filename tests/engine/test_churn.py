@@ -11,6 +11,7 @@ from typing import Any
 from unittest import mock
 
 import pyarrow as pa
+import pytest
 from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
@@ -230,6 +231,7 @@ class SteppedMergesOfGrowingEngines(SteppedMerges):
 HISTORIES = settings(max_examples=max(settings().max_examples // 5, 15), stateful_step_count=25)
 SteppedMerges.TestCase.settings = HISTORIES
 SteppedMergesOfGrowingEngines.TestCase.settings = HISTORIES
+SteppedMerges.TestCase.pytestmark = SteppedMergesOfGrowingEngines.TestCase.pytestmark = [pytest.mark.slow]
 
 TestSteppedMerges = SteppedMerges.TestCase
 TestSteppedMergesOfGrowingEngines = SteppedMergesOfGrowingEngines.TestCase

@@ -125,6 +125,7 @@ def test_churn_leaves_no_objects_behind() -> None:
     assert end - middle < 125_000 + middle // 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [1, 256])
 def test_places_are_given_anew_when_most_are_gone(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growing, "FEW", few)

@@ -120,6 +120,7 @@ def test_compiled_and_plain_checksums_write_and_read_the_same_files(
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_small_content_does_not_load_numba(written: Path) -> None:
     program = (
         "import sys, pathlib; from thatch.engine.container import read, write; path = pathlib.Path(sys.argv[1]);"
@@ -352,6 +353,7 @@ def test_changes_of_writable_copies_do_not_reach_the_bytes() -> None:
     assert content == before
 
 
+@pytest.mark.slow
 def test_another_process_reads_a_file_that_is_mapped_here(written: Path) -> None:
     arrays = read(written)[1]
     program = (
@@ -375,6 +377,7 @@ def test_a_mapped_file_may_be_removed_or_replaced(written: Path) -> None:
     assert list(read(written)[1]) == ["other"]
 
 
+@pytest.mark.slow
 def test_one_array_outlives_everything_else(written: Path) -> None:
     array = read(written)[1]["segments/0/codes"][3:9:2]
     written.unlink()

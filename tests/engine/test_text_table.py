@@ -124,6 +124,7 @@ TestTextTableHistory = TextTableHistory.TestCase
 # --- numbers and texts -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_table_of_few_texts_loads_no_kernels() -> None:
     code = """
 import sys

@@ -32,6 +32,7 @@ def test_the_same_seed_gives_the_same_placement():
     assert one.bandwidth == other.bandwidth
 
 
+@pytest.mark.slow
 @given(tiny)
 @settings(max_examples=40)
 def test_no_answer_within_limits_undercuts_the_optimum(problem):

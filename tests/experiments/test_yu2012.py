@@ -55,6 +55,7 @@ def test_limits_of_load_follow_the_least_factor_where_they_are_asked_to():
         make_case(_parameters(limits="none"), 0)
 
 
+@pytest.mark.slow
 def test_slp_with_the_usual_sizes_is_the_one_of_the_catalogue():
     problem = make_case(_parameters(set=2), 0).problem
     plain, same, other = (
@@ -66,6 +67,7 @@ def test_slp_with_the_usual_sizes_is_the_one_of_the_catalogue():
     assert plain.bounds.fractional == same.bounds.fractional != other.bounds.fractional
 
 
+@pytest.mark.slow
 def test_a_trial_is_the_same_again_but_for_its_time():
     trial = next(iter(placements(1, load=("LL",), algorithms=("slp gr_star",), **SMALL)))
     first, second = (run_trial(SIMULATION, trial) for _ in range(2))

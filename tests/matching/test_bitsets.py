@@ -138,6 +138,7 @@ def test_where_events_lie_decides_if_it_is_known() -> None:
     assert index.stats()["bitset_segments"] == 0
 
 
+@pytest.mark.slow
 @as_they_are
 def test_with_too_many_attributes_for_the_memory_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bitsets, "MOST_BYTES", 80)

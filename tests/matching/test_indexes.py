@@ -214,6 +214,7 @@ def test_a_view_from_before_a_renumbering_sees_no_later_change() -> None:
 OTHERS = [parse(f"x > {number} and y < {number}") for number in range(70)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capacity", [16, 4_096])
 @settings(max_examples=60)
 @given(data=st.data())

@@ -224,6 +224,7 @@ def test_an_event_of_thousands_of_lists_is_searched() -> None:
 # --- folding ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fold_tables_say_what_folding_does_and_how_much_longer_it_makes_a_text() -> None:
     pages, places, content = fold_tables()
     for code in (*range(128, 0xD800), *range(0xE000, 0x110000)):

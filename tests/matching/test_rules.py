@@ -128,6 +128,7 @@ def test_batches_match_what_the_reference_does(expressions, events):
         assert pairs == [(at, name) for at, event in enumerate(events) for name in wanted(held, event)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make", [lambda number: f"user{number:05}€", lambda number: 3 * number - 7, lambda number: number / 4]
 )

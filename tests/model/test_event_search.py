@@ -114,6 +114,7 @@ def test_containment_of_trees_is_exact_on_short_texts():
     assert None not in answers
 
 
+@pytest.mark.slow
 def test_containment_sees_case_and_reversal():
     rng = Random(2)
     answers = [check_question(folded_world(), rng, rng.choice((1, 2)), 3) for _ in range(400)]

@@ -202,12 +202,16 @@ TOO_LARGE = {
 }
 
 
-@pytest.mark.parametrize("name", TOO_LARGE)
+@pytest.mark.parametrize(
+    "name",
+    ["a list", "an array", *(pytest.param(name, marks=pytest.mark.slow) for name in list(TOO_LARGE)[2:])],
+)
 def test_an_event_of_too_many_parts_is_refused_before_they_are_read(name):
     event = TOO_LARGE[name]()
     assert f"{MAX_PARTS:,}" in refusal(lambda: read_event(event)).expected
 
 
+@pytest.mark.slow
 def test_fields_and_elements_of_all_levels_are_counted_together():
     half = [[]] * (MAX_PARTS // 2)
     assert read_event({"a": half[2:], "b": half}).keys() == set()

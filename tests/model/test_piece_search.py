@@ -43,6 +43,7 @@ def test_the_transform_is_exact_in_every_window_of_a_long_text(filler):
     assert first_by_transform(piece, filler * 80_000, 0) == -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["%a_{}b%", "%a_{}b_%", "%{}b{}%", "%a_{}b%a_{}b%", "%ab_{}%"])
 def test_matching_takes_time_that_grows_with_the_text_and_not_with_text_times_pattern(form):
     """Sixteen times as much of both is about sixteen times the work; comparing at every place, it is 256 times."""

@@ -50,6 +50,7 @@ def test_only_the_attribute_itself_has_its_declared_line():
     assert line_of("x", None) is None
 
 
+@pytest.mark.slow
 def test_a_schema_from_another_process_has_the_hash_of_an_equal_one_made_here():
     """Hashes of text differ between processes; found by reading."""
     script = (

@@ -96,6 +96,7 @@ def test_what_is_merged_without_gaps_wants_exactly_what_its_parts_want(filters, 
     assert_exact(filters, events, None)
 
 
+@pytest.mark.slow
 @given(filters=sets_of(DECLARED, SCHEMA), events=EVENTS)
 @settings(max_examples=30)
 def test_declared_lines_are_merged_exactly_too(filters, events):
@@ -128,6 +129,7 @@ def test_a_closed_gap_lets_through_what_its_filter_says_and_nothing_else(filters
         before = row
 
 
+@pytest.mark.slow
 @given(filters=sets_of(st.one_of(PLAIN, DERIVED)), parts=st.integers(1, 4))
 @settings(max_examples=30)
 def test_components_do_not_depend_on_who_holds_which_rows(filters, parts):
@@ -208,6 +210,7 @@ def reference_tails(tails: dict[int, list[int]]) -> dict[int, int]:
 # --- how likely values are -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_values_that_subscriptions_name_do_not_depend_on_how_the_work_is_split():
     texts = [f"x < {number / 2} and t = 't{number}'" for number in range(3_000)]
     nothing = [None] * len(texts)
@@ -258,6 +261,7 @@ def test_bounds_of_large_logs_and_of_none():
     assert fewest_trials(0.02) == 149  # 0.98 ** 149 is the first power that is at most 0.05
 
 
+@pytest.mark.slow
 @given(
     inside=st.lists(st.tuples(st.booleans(), st.sets(st.integers(0, 5), max_size=3)), max_size=60),
     masses=st.lists(st.floats(0, 0.2), min_size=6, max_size=6),

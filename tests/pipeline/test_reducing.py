@@ -185,6 +185,7 @@ def test_what_one_other_covers_is_found_pairwise_as_in_a_forwarding_set(filters)
     assert_proved(named(filters), active, proofs)
 
 
+@pytest.mark.slow
 @given(filters=sets_of(st.one_of(DERIVED, DERIVED, PLAIN)))
 def test_derived_attributes_and_wildcards_are_judged_as_in_a_forwarding_set(filters):
     active, proofs, _, _ = reduced(filters)
@@ -199,6 +200,7 @@ def test_declared_types_are_judged_as_in_a_forwarding_set(filters):
     assert_proved(named(filters), active, proofs, SCHEMA)
 
 
+@pytest.mark.slow
 @given(filters=sets_of(PLAIN), budget=st.integers(1, 3))
 def test_a_budget_keeps_more_and_says_which(filters, budget):
     unlimited, _, _, _ = reduced(filters)

@@ -123,6 +123,7 @@ def test_a_draw_has_at_most_alpha_boxes_and_each_as_often_as_its_fraction():
     assert seen / 2_000 == pytest.approx(amount, abs=0.05)
 
 
+@pytest.mark.slow
 @given(problems)
 @settings(max_examples=40)
 def test_filters_grow_until_everybody_is_served_whenever_candidates_allow_it(problem):
@@ -142,6 +143,7 @@ def test_filters_grow_until_everybody_is_served_whenever_candidates_allow_it(pro
         assert not state.is_missed().any()
 
 
+@pytest.mark.slow
 def test_slp_is_feasible_where_the_greedy_ones_are_not():
     seeds = []
     for seed in (0, 1, 4, 7, 8):

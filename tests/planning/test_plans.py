@@ -187,6 +187,7 @@ def test_a_budget_below_nothing_is_refused():
         plan(LINK_CLUSTER, budget=-1)
 
 
+@pytest.mark.slow
 def test_the_heuristic_is_near_the_best_strategy_on_small_sets():
     rng = np.random.default_rng(7)
     above = []

@@ -171,6 +171,7 @@ def test_a_filter_of_very_many_boxes_covers_box_by_box():
     assert not parse(wide).matches(verdict.witness)
 
 
+@pytest.mark.slow
 def test_a_question_of_very_many_boxes_is_only_compared_with_one_other():
     many = ", ".join(map(str, range(0, 120, 2)))
     wide = f"a in ({many}) and b in ({many})"

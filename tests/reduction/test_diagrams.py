@@ -125,6 +125,7 @@ def test_a_link_leaves_out_and_withdraws_what_the_other_filter_covers(
     assert bool(changes.withdraw) == (new.covers(old) and not old.covers(new))
 
 
+@pytest.mark.slow
 def test_kernels_answer_the_same_as_plain_python() -> None:
     program = """
 import numpy as np

@@ -223,6 +223,7 @@ def test_many_are_decided_as_one_by_one(seed: int) -> None:
         assert pairs.codes[each] == int(index.find_container(*box, before=int(before[each])) >= 0)
 
 
+@pytest.mark.slow
 @FEWER
 @given(SEEDS)
 def test_a_stream_keeps_what_is_not_covered_by_what_was_kept(seed: int) -> None:

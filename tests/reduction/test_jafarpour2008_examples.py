@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.reduction.references.negative_space import overlap, points, subtract
+from tests.reduction.references.negative_space import overlap, subtract
 from thatch.reduction.boxes import Boxes
 from thatch.reduction.negative_space import ApproximateSpace, ExactSpace
 from thatch.reduction.problem import Moves
@@ -25,6 +25,14 @@ def regions(space):
     return {tuple(zip(*ends, strict=True)) for ends in zip(lows.tolist(), highs.tolist(), strict=True)}
 
 
+def inside(given):
+    """A table of all points of the domain: which ones lie in some boxes."""
+    table = np.zeros((1001, 1001), bool)
+    for (left, right), (low, high) in given:
+        table[left : right + 1, low : high + 1] = True
+    return table
+
+
 @pytest.fixture
 def space():
     return ExactSpace((np.zeros(2, np.int64), np.full(2, 1000)))
@@ -33,7 +41,7 @@ def space():
 def test_figure_2_neither_of_two_contains_the_third_but_their_union_does():
     assert overlap(S3, S1) != S3
     assert overlap(S3, S2) != S3
-    assert points([S3]) <= points([S1, S2])
+    assert not (inside([S3]) & ~inside([S1, S2])).any()
 
 
 def test_figure_3_one_subscription_leaves_four_rectangles_three_more_than_before(space):
@@ -54,7 +62,7 @@ def test_figure_5_the_second_subscription_meets_two_rectangles_and_leaves_seven(
     assert sum(overlap(region, S2) is not None for region in regions(space)) == 2
     assert space.add(2, boxes(S2)) == Moves(forward=(2,))
     assert len(regions(space)) == 7
-    assert points(regions(space)) == points([DOMAIN]) - points([S1, S2])
+    assert (inside(regions(space)) == ~inside([S1, S2])).all()
 
 
 def test_figure_5_the_third_subscription_is_subsumed_and_changes_nothing(space):
@@ -70,7 +78,7 @@ def test_section_3_2_a_subscription_that_was_subsumed_is_forwarded_with_the_canc
     for row, box in enumerate((S1, S2, S3), start=1):
         space.add(row, boxes(box))
     assert space.remove(1) == Moves(forward=(3,), withdraw=(1,))
-    assert points(regions(space)) == points([DOMAIN]) - points([S2, S3])
+    assert (inside(regions(space)) == ~inside([S2, S3])).all()
 
 
 @pytest.mark.parametrize("unsubscribe", ["hand back", "reassign"])

@@ -288,6 +288,7 @@ def test_whatever_filters_ask_for_perfect_mergers_add_nothing_and_others_lose_no
 # --- what is let through in vain, counted on events that nobody has seen ------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_more_events_pass_in_vain_than_the_budget_allows_with_95_in_100_certainty() -> None:
     rng = np.random.default_rng(4)
     seen, unseen = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from thatch.reduction.boxes import Boxes
 from thatch.reduction.negative_space import ApproximateSpace, ExactSpace, stream
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.data(), OPTIONS, st.booleans())
 def test_a_stream_counts_what_subscribing_one_by_one_does(data, options, exact):

@@ -51,6 +51,7 @@ def test_every_safe_policy_delivers_all_that_is_wanted_in_every_way(way, policy)
     assert way == "events" or played.records.superfluous == 0
 
 
+@pytest.mark.slow
 def test_finer_policies_send_less_and_coarser_ways_send_more():
     def run(way, policy):
         return play(replace(a_scenario(), routing=Routing(way=way, policy=policy))).records

@@ -35,6 +35,7 @@ print("apart")
 """
 
 
+@pytest.mark.slow
 def test_large_arrays_are_pieces_of_their_own_also_after_some_were_freed() -> None:
     if not hasattr(ctypes.CDLL(None), "mallinfo2"):
         pytest.skip("only glibc counts them")

@@ -151,6 +151,7 @@ def test_answers_are_exact_in_every_thread_while_clusters_go_and_come_back(tmp_p
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_a_flood_of_pairs_leaves_no_clusters_in_memory(tmp_path):
     budget = Budget(size=800_000, high=0.4, low=0.3)
     path = tmp_path / "store.db"

@@ -186,6 +186,7 @@ def test_no_history_loses_or_doubles_a_subscription():
     run(InMemory, settings=settings(FEW, max_examples=25))
 
 
+@pytest.mark.slow
 def test_no_history_loses_or_doubles_a_subscription_when_cold_clusters_become_one(monkeypatch):
     folds = []
 

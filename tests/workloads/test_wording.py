@@ -143,6 +143,7 @@ def test_every_kind_of_condition_holds_for_some_values_and_not_for_others(kind: 
     assert {holds(columns, place, value) for place in places for value in values} == {True, False}
 
 
+@pytest.mark.slow
 def test_about_as_few_subscriptions_match_as_in_w1() -> None:
     workload = generate("W5", 20_000, 40, 2)
     columns = conditions(workload)

@@ -127,6 +127,7 @@ def test_an_engine_answers_what_the_reference_does(
     check(engine, held, events)
 
 
+@pytest.mark.slow
 @given(
     expressions=st.lists(WIDE, min_size=1, max_size=3),
     events=st.lists(st.one_of(FLAT_EVENTS, EVENTS), min_size=1, max_size=4),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 import pytest
 from hypothesis import example, given
@@ -15,7 +16,11 @@ from thatch.matching.segments.rules.folding import MOST_GROWTH, fold_tables
 from thatch.matching.segments.rules.workspace import RuleWorkspace
 from thatch.model.derived import fold
 
-LETTERS = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+
+@cache
+def letters() -> list[str]:
+    """All code points that a text may have."""
+    return [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
 
 
 def folded(*texts: str) -> list[str]:
@@ -34,21 +39,23 @@ def folded(*texts: str) -> list[str]:
 
 def test_every_code_point_is_folded() -> None:
     size = 1 << 14
-    for first in range(0, len(LETTERS), size):
-        text = "".join(LETTERS[first : first + size])
+    for first in range(0, len(letters()), size):
+        text = "".join(letters()[first : first + size])
         assert folded(text) == [fold(text)]
 
 
+@pytest.mark.slow
 def test_folding_takes_code_points_one_by_one() -> None:
     """So a kernel may: what comes before and after changes nothing, as it does for `str.lower` of a last sigma."""
-    assert fold("".join(LETTERS)) == "".join(map(fold, LETTERS))
+    assert fold("".join(letters())) == "".join(map(fold, letters()))
 
 
+@pytest.mark.slow
 def test_no_text_grows_more_than_there_is_room_for() -> None:
-    growth = max(len(fold(letter).encode()) / len(letter.encode()) for letter in LETTERS)
+    growth = max(len(fold(letter).encode()) / len(letter.encode()) for letter in letters())
     assert growth == MOST_GROWTH
     assert sum(table.nbytes for table in fold_tables()) < 200_000
-    assert {fold(letter) == letter for letter in LETTERS if ord(letter) >= 0x20000} == {True}
+    assert {fold(letter) == letter for letter in letters() if ord(letter) >= 0x20000} == {True}
 
 
 @given(

@@ -57,6 +57,7 @@ def test_no_layout_changes_an_answer(
             assert answer([segment], event, numbers) == wanted(filters, event)
 
 
+@pytest.mark.slow
 @given(
     expressions=st.lists(FILTERS, min_size=1, max_size=8),
     events=st.lists(FLAT_EVENTS, min_size=1, max_size=6),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_what_is_saved_is_what_is_restored(
         assert restored.filter(restored.find(slot), None).tree == each.tree
 
 
+@pytest.mark.slow
 @given(expressions=drawn_filters, events=drawn_events, seed=st.integers(0, 100))
 def test_other_numbers_of_slots_and_attributes_change_no_answer(
     expressions: list[Expression], events: list[dict[str, Any]], seed: int

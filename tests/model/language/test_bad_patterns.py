@@ -196,13 +196,13 @@ def test_json_text_of_another_kind_is_read_as_filter_text():
 
 
 LARGE = {
-    "objects 10,000 deep": '{"a":' * 10_000 + "[1]" + "}" * 10_000,
-    "objects 201 deep": '{"a":' * 202 + "[1]" + "}" * 202,
-    "arrays 10,000 deep": '{"a":' + "[" * 10_000 + "]" * 10_000 + "}",
-    "$or 10,000 deep": '{"$or":[{"a":[1]},' * 10_000 + "{}" + "]}" * 10_000,
-    "only braces": '{"a":' * 1_000_000,
-    "33 MB": '{"a": ["' + "x" * 33_000_000 + '"]}',
-    "a long name above many fields": json.dumps({"n" * 1_000_000: {str(number): [1] for number in range(100_000)}}),
+    "objects 10,000 deep": lambda: '{"a":' * 10_000 + "[1]" + "}" * 10_000,
+    "objects 201 deep": lambda: '{"a":' * 202 + "[1]" + "}" * 202,
+    "arrays 10,000 deep": lambda: '{"a":' + "[" * 10_000 + "]" * 10_000 + "}",
+    "$or 10,000 deep": lambda: '{"$or":[{"a":[1]},' * 10_000 + "{}" + "]}" * 10_000,
+    "only braces": lambda: '{"a":' * 1_000_000,
+    "33 MB": lambda: '{"a": ["' + "x" * 33_000_000 + '"]}',
+    "a long name above many fields": lambda: json.dumps({"n" * 1_000_000: {str(number): [1] for number in range(100_000)}}),
 }  # fmt: skip
 
 
@@ -210,7 +210,7 @@ LARGE = {
 @pytest.mark.parametrize("name", LARGE)
 def test_json_too_large_or_deep_is_refused_soon(name):
     with pytest.raises(PatternError) as caught:
-        thatch.parse(LARGE[name])
+        thatch.parse(LARGE[name]())
     assert len(str(caught.value)) < 400
 
 

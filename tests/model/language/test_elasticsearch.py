@@ -165,7 +165,10 @@ COUNTS = {  # by the number of clauses, how many must hold
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", COUNTS)
+@pytest.mark.parametrize(
+    "asked",
+    [pytest.param(asked, marks=pytest.mark.slow) if asked == "2<-25% 9<-3" else asked for asked in COUNTS],
+)
 def test_as_many_clauses_as_asked_must_hold(asked):
     for count, least in COUNTS[asked]:
         clauses = [{"term": {f"x{number}": 1}} for number in range(count)]

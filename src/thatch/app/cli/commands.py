@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from thatch import __version__
 from thatch.app.cli.bench import bench
@@ -24,7 +25,7 @@ from thatch.app.cli.simulate import simulate
 
 __all__ = ["app"]
 
-app = typer.Typer(
+_typed = typer.Typer(
     name="thatch",
     no_args_is_help=True,
     add_completion=False,
@@ -33,10 +34,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for command in (match, explain, check, demo, load, profile, reduce, place, simulate, serve):
-    app.command()(command)
-app.add_typer(bench)
-app.add_typer(experiments)
-app.add_typer(plan)
+    _typed.command()(command)
+_typed.add_typer(bench)
+_typed.add_typer(experiments)
+_typed.add_typer(plan)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -45,7 +46,7 @@ def _print_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@_typed.callback()
 def thatch(
     _: Annotated[
         bool,
@@ -75,3 +76,6 @@ def thatch(
       2    not done: wrong arguments, input that cannot be read, output that would replace something
       130  interrupted (Ctrl-C);  143  ended (SIGTERM);  141  nobody reads the output any more
     """
+
+
+app = get_command(_typed)  # once: a call of Typer's own object reads every signature anew
