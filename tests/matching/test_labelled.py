@@ -137,7 +137,7 @@ def test_a_label_is_answered_once_however_many_of_its_filters_match() -> None:
 def test_filters_are_laid_out_anew_when_there_are_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labelled, "_MANY_EVENTS", 100)
     index = LabelledIndex()
-    for slot in range(70):
+    for slot in range(50):
         index.add(slot, parse(f"x > {slot % 5} or t like '%{slot % 3}%'"), slot % 2)
     rows = [packed({"x": number % 6}) for number in range(60)]
 
@@ -149,7 +149,7 @@ def test_filters_are_laid_out_anew_when_there_are_many_events(monkeypatch: pytes
     for _ in range(3):
         assert reached().labels == before.labels
     assert index._index.stats()["segments"] + index._index.stats()["rule_segments"] == 1
-    for slot in range(70):
+    for slot in range(50):
         index.remove(slot)
         index.add(100 + slot, parse(f"x > {slot % 5} and x < 9"), slot % 2)
     for _ in range(3):

@@ -99,9 +99,11 @@ def end_advertisement(tables: RoutingTables, step: BrokerStep, advertisement: Kn
     for link in tables.links.values():
         retract(tables, step, link, link.sent_advertisements, advertisement.id)
     if isinstance(hop, BrokerLink) and is_guided(tables, hop):
-        there = [tables.subscriptions[each] for each in hop.sent_subscriptions]
         drawn = [
-            each for each in there if overlaps(advertisement.filter, each.filter, closed=advertisement.closed)
+            each
+            for each in tables.index.meeting(advertisement.filter)
+            if each.id in hop.sent_subscriptions
+            and overlaps(advertisement.filter, each.filter, closed=advertisement.closed)
         ]
         refresh_subscriptions(tables, step, hop, drawn)
 
@@ -119,7 +121,7 @@ def _drawn_by(
                 return []
     return [
         each
-        for each in tables.subscriptions.values()
+        for each in tables.index.meeting(advertisement.filter)
         if each.hop is not link
         and each.id not in link.sent_subscriptions
         and overlaps(advertisement.filter, each.filter, closed=advertisement.closed)

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from thatch.broker.link_entries import LinkEntries
-from thatch.broker.overlap import overlaps
 from thatch.broker.step import BrokerStep
 from thatch.broker.tables import BrokerLink, KnownAdvertisement, KnownSubscription, RoutingTables
 
@@ -21,8 +20,8 @@ __all__ = [
     "catch_up",
     "forward",
     "is_guided",
+    "links_for",
     "merge_if_due",
-    "possible_links",
     "rebuild",
     "refresh_subscriptions",
     "retract",
@@ -45,19 +44,18 @@ def belongs(tables: RoutingTables, link: BrokerLink, subscription: KnownSubscrip
         or tables.routing.way == "events"
     ):
         return False
-    return not is_guided(tables, link) or any(
-        overlaps(each.filter, subscription.filter, closed=each.closed)
-        for each in link.advertisements.values()
-    )
+    return not is_guided(tables, link) or link in tables.draws.links(subscription.filter, [link])
 
 
-def possible_links(tables: RoutingTables) -> list[BrokerLink]:
-    """The links on which a subscription may belong: where advertisements guide, most of many links have none."""
+def links_for(tables: RoutingTables, subscription: KnownSubscription) -> list[BrokerLink]:
+    """The links on which a subscription belongs, which are found by index where advertisements guide."""
+    if subscription.leaving is not None or tables.routing.way == "events":
+        return []
+    links: Iterable[BrokerLink] = tables.links.values()
     if tables.routing.way == "advertisements":
-        return [
-            link for link in tables.links.values() if link.advertisements or not link.gives_advertisements
-        ]
-    return list(tables.links.values())
+        found = tables.draws.links(subscription.filter).union(tables.unguided.values())
+        links = sorted(found, key=lambda link: link.order)
+    return [link for link in links if link.is_joined and link is not subscription.hop]
 
 
 def subscriptions_on(tables: RoutingTables, link: BrokerLink) -> list[KnownSubscription]:

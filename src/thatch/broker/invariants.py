@@ -20,8 +20,9 @@ def check(broker: Broker) -> None:
     _check_hops(tables)
     _check_index(tables)
     _check_pending(tables)
-    partial = {name for name, link in tables.links.items() if not link.gives_subscriptions}
-    assert tables.partial.keys() == partial, f"events go to all of {set(tables.partial)}, not of {partial}"
+    for known, kind in ((tables.partial, "subscriptions"), (tables.unguided, "advertisements")):
+        lacking = {name for name, link in tables.links.items() if not getattr(link, f"gives_{kind}")}
+        assert known.keys() == lacking, f"all {kind} are given except by {lacking}, not {set(known)}"
     if not tables.trusts_topology and tables.name in tables.map.reports:
         said = dict(tables.map.reports[tables.name][2])
         links = {link.name: link.began for link in tables.joined_links()}

@@ -110,6 +110,7 @@ def lose_link(tables: RoutingTables, step: BrokerStep, link: BrokerLink, reason:
     """Forget a neighbour and all that came from it; `reason` says why the link must be closed, if it is not yet."""
     del tables.links[link.name]
     tables.partial.pop(link.name, None)
+    tables.unguided.pop(link.name, None)
     was_joined, link.is_joined = link.is_joined, False
     link.channel.down()
     link.channel.close(step)

@@ -17,8 +17,9 @@ from thatch.model.names import base_of
 from thatch.model.residuals import Residual
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree
 
-__all__ = ["allows", "names_of", "overlaps"]
+__all__ = ["allows", "few_conjunctions", "names_of", "needed_names", "overlaps"]
 
+_MOST_ASKED = 16  # alternatives that are asked for one by one
 _MAX_TIED = 10_000  # combinations of list values of several attributes that one check may look at
 
 
@@ -27,11 +28,24 @@ def names_of(filter: Filter) -> frozenset[str]:
     return filter.also_named | filter.attributes()
 
 
+def few_conjunctions(filter: Filter) -> tuple[Conjunction, ...]:
+    """The conjunctions of a filter or, if there are many, one that holds wherever it does."""
+    found = filter.outer_conjunctions
+    return found if len(found) <= _MOST_ASKED else (filter.hull(),)
+
+
+def needed_names(conjunction: Conjunction) -> frozenset[str]:
+    """The attributes that a flat event must give to satisfy a conjunction."""
+    return frozenset(
+        base_of(key) for key, constraint in conjunction.constraints if not _holds(constraint, BOTTOM)
+    )
+
+
 def overlaps(advertised: Filter, wanted: Filter, *, closed: bool = False) -> bool:
     """Whether some advertised flat event may be wanted. False is a proof that none is."""
     if closed:
         names = names_of(advertised)
-        possible = tuple(each for each in wanted.outer_conjunctions if _allows_missing(each, names))
+        possible = tuple(each for each in wanted.outer_conjunctions if needed_names(each) <= names)
         if not possible:
             return False
         if len(possible) < len(wanted.outer_conjunctions):
@@ -54,13 +68,6 @@ def allows(advertised: Filter, record: Record, *, closed: bool = False) -> bool:
 def _given_by(record: Record) -> set[str]:
     """The attributes that some flat event of an event gives, without those that were derived from them."""
     return {key for key in record.keys() if key[-1] != ")"}  # noqa: SIM118 - of a record
-
-
-def _allows_missing(conjunction: Conjunction, names: frozenset[str]) -> bool:
-    """Whether a flat event with only these attributes may satisfy a conjunction."""
-    return all(
-        base_of(key) in names or _holds(constraint, BOTTOM) for key, constraint in conjunction.constraints
-    )
 
 
 def _tree_contains(tree: Tree, record: Record) -> bool:

@@ -13,6 +13,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from thatch.broker.hop_numbers import HopNumbers
+from thatch.broker.overlap import few_conjunctions
 from thatch.errors import EventError
 from thatch.matching.labelled import LabelledIndex
 from thatch.matching.problem import Event
@@ -37,7 +39,6 @@ class Entry(Protocol):
 E = TypeVar("E", bound=Entry)
 L = TypeVar("L")
 C = TypeVar("C")
-H = TypeVar("H")
 
 
 class Wanted(NamedTuple, Generic[L, E]):
@@ -75,8 +76,8 @@ class RoutingIndex(Generic[L, C, E]):
         self._schema = schema
         self._index = LabelledIndex(schema)
         self._next = 0
-        self._links: _Numbers[L] = _Numbers()
-        self._clients: _Numbers[C] = _Numbers()
+        self._links: HopNumbers[L] = HopNumbers()
+        self._clients: HopNumbers[C] = HopNumbers()
 
     def __len__(self) -> int:
         return len(self.by_slot)
@@ -194,42 +195,6 @@ class RoutingIndex(Generic[L, C, E]):
             label = None if number is None else -1 - number
         return [each for slot, each in self.by_slot.items() if self._index.label(slot) == label]
 
-
-class _Numbers(Generic[H]):
-    """Small numbers for whoever has subscriptions; one that has none any more gives its number back."""
-
-    def __init__(self) -> None:
-        self._number: dict[H, int] = {}
-        self._who: list[H | None] = []
-        self._sizes: list[int] = []
-        self._free: list[int] = []
-
-    def __getitem__(self, number: int) -> H:
-        found = self._who[number]
-        assert found is not None
-        return found
-
-    def find(self, who: H) -> int | None:
-        """The number of somebody, None if there is none."""
-        return self._number.get(who)
-
-    def take(self, who: H) -> int:
-        """The number of somebody for one more subscription."""
-        number = self._number.get(who)
-        if number is None:
-            if not self._free:
-                self._free.append(len(self._who))
-                self._who.append(None)
-                self._sizes.append(0)
-            number = self._number[who] = self._free.pop()
-            self._who[number] = who
-        self._sizes[number] += 1
-        return number
-
-    def give_back(self, number: int) -> None:
-        """Count one subscription less."""
-        self._sizes[number] -= 1
-        if not self._sizes[number]:
-            del self._number[self[number]]
-            self._who[number] = None
-            self._free.append(number)
+    def meeting(self, filter: Filter) -> list[E]:
+        """All subscriptions that may want an event that satisfies a filter, and perhaps some more, oldest first."""
+        return [self.by_slot[slot] for slot in self._index.meeting(few_conjunctions(filter))]

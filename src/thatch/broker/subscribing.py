@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from thatch.broker.effects import Confirm
 from thatch.broker.expiry import schedule_expiry
-from thatch.broker.forwarding import belongs, forward, possible_links, retract
+from thatch.broker.forwarding import forward, links_for, retract
 from thatch.broker.messages import Subscribe, Unsubscribe, Unsubscribed
 from thatch.broker.step import BrokerStep
 from thatch.broker.tables import BrokerLink, Hop, KnownSubscription, LocalClient, Pending, RoutingTables
@@ -66,9 +66,8 @@ def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Sub
     tables.put_subscription(made)
     _persist_subscription(step, made)
     schedule_expiry(tables, step, made)
-    for link in possible_links(tables):
-        if belongs(tables, link, made):
-            forward(tables, step, link, link.sent_subscriptions, made)
+    for link in links_for(tables, made):
+        forward(tables, step, link, link.sent_subscriptions, made)
 
 
 def on_unsubscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Unsubscribe) -> None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from thatch.broker.advertisement_index import AdvertisementIndex
 from thatch.broker.channel import Channel, session_name
+from thatch.broker.draw_index import DrawIndex
 from thatch.broker.effects import Ignored, Refuse
 from thatch.broker.facts import Facts
 from thatch.broker.link_entries import ADVERTISEMENTS, MERGER, SUBSCRIPTIONS, LinkEntries
@@ -152,6 +153,9 @@ class RoutingTables:
     partial: dict[str, BrokerLink] = field(
         default_factory=dict
     )  # links that do not give all subscriptions, so that they get every event
+    unguided: dict[str, BrokerLink] = field(
+        default_factory=dict
+    )  # links that do not give all advertisements, so that they get every subscription
     map: NetworkMap = field(default_factory=NetworkMap)
     mapped: set[str] = field(default_factory=set)  # the brokers that are connected with this one
     contradicted: int = 0  # reports in this broker's name that it had not made
@@ -159,6 +163,7 @@ class RoutingTables:
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
     index: RoutingIndex[BrokerLink, LocalClient, KnownSubscription] = field(init=False)
+    draws: DrawIndex[BrokerLink] = field(default_factory=DrawIndex)
     awaited: dict[str, Pending] = field(default_factory=dict)  # by our request
     # Neighbours whose entry (by kind and id) was refused because another one has its id.
     contested: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -192,10 +197,11 @@ class RoutingTables:
     def note_completeness(self, link: BrokerLink, *, subscriptions: bool, advertisements: bool) -> None:
         """Note whether a link gives all subscriptions and all advertisements of its side."""
         link.gives_subscriptions, link.gives_advertisements = subscriptions, advertisements
-        if subscriptions:
-            self.partial.pop(link.name, None)
-        else:
-            self.partial[link.name] = link
+        for is_complete, links in ((subscriptions, self.partial), (advertisements, self.unguided)):
+            if is_complete:
+                links.pop(link.name, None)
+            else:
+                links[link.name] = link
 
     def client(self, name: str) -> LocalClient:
         """The client of a name, made if need be."""
@@ -230,6 +236,8 @@ class RoutingTables:
         self.advertisements[advertisement.id] = advertisement
         advertisement.hop.advertisements[advertisement.id] = advertisement
         advertisement.hop.offers.add(advertisement)
+        if isinstance(advertisement.hop, BrokerLink):
+            self.draws.add(advertisement, advertisement.hop)
 
     def drop_advertisement(self, advertisement: KnownAdvertisement) -> None:
         """Remove an advertisement."""
@@ -237,6 +245,8 @@ class RoutingTables:
         del self.advertisements[advertisement.id]
         del advertisement.hop.advertisements[advertisement.id]
         advertisement.hop.offers.remove(advertisement)
+        if isinstance(advertisement.hop, BrokerLink):
+            self.draws.remove(advertisement)
 
     def contest(self, step: BrokerStep, hop: Hop, entry: KnownSubscription | KnownAdvertisement) -> None:
         """Note that a neighbour has an entry too whose id is taken here: it will be asked again when the id is free.

@@ -6,7 +6,7 @@ match, it is answered once. Filters with a negative label are answered themselve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,19 +15,22 @@ import numpy.typing as npt
 from thatch.errors import EventError
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.necessary import NecessaryView
-from thatch.matching.problem import Event, IndexView, Slots
+from thatch.matching.problem import Event, Slots
+from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
 
 if TYPE_CHECKING:
     from thatch.matching.segments.labels import RowSearch
+    from thatch.matching.segments.meeting import MeetingSearch
 
 __all__ = ["OWN", "LabelledIndex", "Reached", "ReachedByRow"]
 
 OWN = -1  # a label of filters that are answered themselves
 _LOWER = 2**32 - 1
 _FEW_ROWS = 8  # below this, rows are read one by one
+_FEW = 64  # filters; more of them take less memory in segments, and less time
 # After how many events, and how many for each filter, and how many changes it pays to lay out all filters anew.
 _MANY_EVENTS, _EVENTS_A_FILTER, _MANY_CHANGES = 4_096, 0.25, 64
 
@@ -65,19 +68,27 @@ class LabelledIndex:
     def __init__(self, schema: Schema | None = None) -> None:
         self._index = GrowingIndex(schema=schema)
         self._schema = schema
-        self._labels = np.full(64, OWN, np.int32)
+        self._labels, self._listed = (
+            np.full(64, OWN, np.int32),
+            [OWN] * 64,
+        )  # the same, for kernels and for Python
+        self._traits = np.zeros(64, np.uint64)
         self._marks = np.zeros(1, np.uint64)
         self._found = np.zeros(64, np.int64), np.zeros(64, np.int64)
         self._size = 0  # filters
         self._asked, self._changes = 0, _MANY_CHANGES  # since filters were laid out
         self._search: RowSearch | None = None
+        self._meetings: MeetingSearch | None = None
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def add(self, slot: int, filter: Filter, label: int) -> None:
-        """Add a filter at a free slot."""
+    def add(self, slot: int, filter: Filter, label: int, traits: int = 0) -> None:
+        """Add a filter at a free slot; `traits` are bits that `meeting_labels` may ask for."""
+        if self._size == _FEW:
+            self._index.grow()
         self._index.add(slot, filter)
         self._set_label(slot, label)
+        self._traits[slot] = traits
         self._size, self._changes = self._size + 1, self._changes + 1
 
     def extend(self, filters: Mapping[int, Filter], labels: Mapping[int, int]) -> None:
@@ -96,14 +107,16 @@ class LabelledIndex:
         if slot >= len(self._labels):
             more = np.full(max(slot + 1, 2 * len(self._labels)) - len(self._labels), OWN, np.int32)
             self._labels = np.concatenate([self._labels, more])
+            self._listed += [OWN] * len(more)
+            self._traits = np.concatenate([self._traits, np.zeros(len(more), np.uint64)])
             self._found = np.zeros(len(self._labels), np.int64), np.zeros(len(self._labels), np.int64)
         if label >= 64 * len(self._marks):
             self._marks = np.zeros(2 * (label >> 6) + 1, np.uint64)
-        self._labels[slot] = label
+        self._labels[slot] = self._listed[slot] = label
 
     def label(self, slot: int) -> int:
         """The label of a slot."""
-        return int(self._labels[slot])
+        return self._listed[slot]
 
     def labels(self, slots: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """The labels of slots."""
@@ -118,7 +131,9 @@ class LabelledIndex:
     def reached(self, record: Record) -> Reached:
         """What an event reaches."""
         view = self._index.view
-        return self._split_for(view)(view.match(record))
+        if isinstance(view, NecessaryView):
+            return Reached(*view.reached(record, self._listed))
+        return self._split(view.match(record))
 
     def reached_by(self, event: Event) -> Reached:
         """The same for an event that need not be read in every case; raises `EventError` if it is none."""
@@ -128,14 +143,7 @@ class LabelledIndex:
             found = view.match_plain(event.plain, self._split)
             if found is not None:
                 return found
-        return self._split_for(view)(view.match(event.record))
-
-    def _split_for(self, view: IndexView) -> Callable[[Slots], Reached]:
-        return self._split_few if isinstance(view, NecessaryView) else self._split
-
-    def _split_few(self, slots: Slots) -> Reached:
-        labels = self._labels[slots]
-        return Reached(np.unique(labels[labels >= 0]).tolist(), slots[labels < 0].tolist())
+        return self.reached(event.record)
 
     def _split(self, slots: Slots) -> Reached:
         from thatch.matching.segments.kernels.labels import split_slots  # which segments have loaded
@@ -202,3 +210,59 @@ class LabelledIndex:
                 labels.setdefault(label, []).append(row)
             slots += [row << 32 | slot for slot in found.slots]
         return ReachedByRow(labels, np.array(slots, np.int64), refused)
+
+    # --- asking about filters ------------------------------------------------------------------------------------
+
+    def meeting(self, asked: Iterable[Conjunction]) -> list[int]:
+        """The slots of all filters that may share a flat event with a conjunction, perhaps some more; lowest first."""
+        view = self._index.view
+        if isinstance(view, NecessaryView):
+            return sorted(view.filters())
+        search = self._meeting_search()
+        found = [search.rules(view), *(search.everything(view, each) for each in asked)]
+        slots: list[int] = np.unique(np.concatenate(found)).tolist()
+        return slots
+
+    def meeting_labels(
+        self, asked: Iterable[tuple[Conjunction, int]], labels: Iterable[int], accept: Callable[[int], bool]
+    ) -> set[int]:
+        """Of some labels, those that a filter has which may share a flat event with a conjunction, and is accepted.
+
+        Parameters
+        ----------
+        asked : conjunctions, each with the traits that a filter must have
+        accept : decides about the filter of a slot; asked for few of each label, unless many are not accepted
+        """
+        view, left = self._index.view, set(labels)
+        found: set[int] = set()
+
+        def look_at(slots: Iterable[int]) -> None:
+            for slot in slots:
+                label = self._listed[slot]
+                if label in left and accept(slot):
+                    found.add(label)
+                    left.discard(label)
+
+        if isinstance(view, NecessaryView):
+            look_at(view.filters())
+            return found
+        search = self._meeting_search()
+        for each, needed in asked:
+            if not left:
+                break
+            kinds = search.kinds(self._labels, self._traits, needed)
+            first = search.first(view, each, kinds, left)
+            look_at(first)
+            doubtful = {label for slot in first if (label := self._listed[slot]) in left}
+            if doubtful:
+                look_at(search.every(view, each, kinds, doubtful).tolist())
+        if left:
+            look_at(search.rules(view).tolist())
+        return found
+
+    def _meeting_search(self) -> MeetingSearch:
+        if self._meetings is None:
+            from thatch.matching.segments.meeting import MeetingSearch  # which loads kernels
+
+            self._meetings = MeetingSearch()
+        return self._meetings

@@ -12,7 +12,7 @@ constraints are tested in that order: the most selective first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -161,6 +161,28 @@ class NecessaryView:
                         found.add(entry[0])
         self._count(len(tested), len(found))
         return sorted(found)
+
+    def reached(self, record: Record, labels: Sequence[int]) -> tuple[list[int], list[int]]:
+        """The labels of all filters that match, each once, and the slots of those whose label is negative; lowest first.
+
+        Filters with a label that was found already are not tested.
+        """
+        reached: set[int] = set()
+        found: set[int] = set()
+        tested: set[Entry] = set()
+        for bucket in self._buckets(record):
+            for entry, decider in bucket.items():
+                label = labels[entry[0]]
+                if (entry[0] in found if label < 0 else label in reached) or entry in tested:
+                    continue
+                tested.add(entry)
+                if _holds(decider, record):
+                    if label < 0:
+                        found.add(entry[0])
+                    else:
+                        reached.add(label)
+        self._count(len(tested), len(reached) + len(found))
+        return sorted(reached), sorted(found)
 
     def _first(self, record: Record) -> Slots:
         """The slot of one filter that matches, if any does."""

@@ -24,9 +24,9 @@ from thatch.matching.segments.kernels.cells import (
 )
 from thatch.matching.segments.kernels.checks import run_program
 
-__all__ = ["file_boxes", "file_plain_box", "search_delta"]
+__all__ = ["SIDES", "file_boxes", "file_plain_box", "search_delta"]
 
-_SIDES = 2  # of a box, in coarse codes
+SIDES = 2  # of a box, in coarse codes
 
 
 @subkernel
@@ -131,10 +131,10 @@ def search_delta(
         lanes = ~np.uint64(0)
         if boxes - (block << 6) < 64:
             lanes = (one << np.uint64(boxes - (block << 6))) - one
-        for side in range(_SIDES):
+        for side in range(SIDES):
             if lanes == 0:
                 break
-            lanes = mixed64(delta.lanes, (block * _SIDES + side) * 192, low, high, lanes, is_narrow)
+            lanes = mixed64(delta.lanes, (block * SIDES + side) * 192, low, high, lanes, is_narrow)
         while lanes != 0:
             box = (block << 6) + np.int64(trailing_zeros(lanes))
             lanes &= lanes - one
@@ -202,8 +202,8 @@ def _file_boxes(delta, first, count):
     integers, doubles, words = as_int32(sides), as_doubles(sides), as_uint64(sides)
     first_side = delta.first_side
     for box in range(first, first + count):
-        at = (box >> 6) * (_SIDES * 192) + (box & 63)
-        for rank in range(_SIDES):
+        at = (box >> 6) * (SIDES * 192) + (box & 63)
+        for rank in range(SIDES):
             lanes[at + rank * 192] = 0
             lanes[at + rank * 192 + 64] = 0
             lanes[at + rank * 192 + 128] = 65535
