@@ -15,7 +15,14 @@ from thatch.engine.files import pack_engine, read_engine, unpack_engine, write_e
 from thatch.engine.hints import chosen_hints
 from thatch.engine.ids import Ids
 from thatch.engine.reader import EngineReader
-from thatch.engine.subscriptions import REJECTS, Clock, Moment, read_subscription, read_subscriptions
+from thatch.engine.subscriptions import (
+    REJECTS,
+    Clock,
+    Moment,
+    read_subscription,
+    read_subscriptions,
+    uncollected,
+)
 from thatch.errors import IndexFileError, ReadOnlyError, SchemaError, SubscriptionError, shown
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.problem import AccessHints
@@ -123,9 +130,10 @@ class Engine(EngineReader):
         A table with columns `row`, `subscription` and `reason`. A second row with the same id is refused too.
         """
         self._check_writable()
-        checked = read_subscriptions(table, self.schema, filters)
-        with self._state.writing:
-            self._state.put_all(checked.accepted.values(), checked.texts)
+        with uncollected():
+            checked = read_subscriptions(table, self.schema, filters)
+            with self._state.writing:
+                self._state.put_all(checked.accepted.values(), checked.texts)
         return pa.Table.from_pylist(checked.rejects, schema=REJECTS)
 
     @classmethod

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from math import isinf
 from typing import Any, NamedTuple
@@ -24,7 +26,7 @@ from thatch.model.values import check_id, finite
 
 __all__ = [
     "REJECTS", "SUBSCRIPTIONS", "SYSTEM_CLOCK", "CheckedSubscription", "CheckedTable", "Clock", "Moment", "read_subscription",
-    "read_subscriptions", "seconds", "subscriptions_table", "tallies_table",
+    "read_subscriptions", "seconds", "subscriptions_table", "tallies_table", "uncollected",
 ]  # fmt: skip
 
 REJECTS = pa.schema({"row": pa.int64(), "subscription": pa.string(), "reason": pa.string()})
@@ -60,6 +62,18 @@ class CheckedTable(NamedTuple):
     accepted: dict[str, CheckedSubscription]
     texts: dict[str, str]
     rejects: list[dict[str, Any]]
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Hold back the collector of cyclic garbage: over many new objects that all stay it would take as long as making them."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 def seconds(value: Moment, what: str) -> float:

@@ -258,11 +258,8 @@ def _atom_of(key: str, pattern: Pattern) -> Atom | None:
     """The literal that says all that a pattern does; None if there is none."""
     if isinstance(pattern, Regex):
         return None
-    pieces = pattern.pieces
-    if len(pieces) == 3 and not pieces[0] and not pieces[2] and pieces[1] and None not in pieces[1]:
-        atom = _contained(contained := "".join(filter(None, pieces[1])))  # the most common form
-        if atom.value == contained:
-            return atom
+    if (atom := _plain_atom(pattern.text)) is not None:
+        return atom
     if pattern.literal is not None:
         return Atom(EQUAL, pattern.literal)
     if pattern.is_prefix:
@@ -273,6 +270,22 @@ def _atom_of(key: str, pattern: Pattern) -> Atom | None:
     if not run or program(WildcardCheck(key, pattern)) is None:
         return None
     return Atom(PATTERN, pattern.text)
+
+
+def _plain_atom(text: str) -> Atom | None:
+    """The literal of a pattern with `%` at its ends only, as nearly all are, read from its text; None of another one."""
+    is_open, is_left_open = text[:1] == "%", text[-1:] == "%"
+    run = text[is_open : len(text) - is_left_open]
+    if not run or "%" in run or "_" in run:
+        return None
+    if "\\" in run:
+        if (len(run) - len(run.rstrip("\\"))) % 2:
+            return None  # the last `%` is meant literally
+        run = run.replace("\\\\", "\\")  # nothing else is escaped where it need not be
+    if not is_open or not is_left_open:
+        return Atom(SUFFIX if is_open else PREFIX if is_left_open else EQUAL, run)
+    atom = _contained(run)
+    return atom if atom.value == run else None
 
 
 def _needles_of(pattern: Pattern) -> tuple[set[Atom], bool]:
