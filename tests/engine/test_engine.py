@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
+import time
 from datetime import UTC, datetime
 from math import inf
 
@@ -13,6 +15,7 @@ import pytest
 
 import thatch
 from thatch.engine import reader
+from thatch.errors import TableError
 
 IBM = {"symbol": "IBM", "price": 120}
 
@@ -103,6 +106,31 @@ def test_subscribe_many_takes_what_it_can_and_tells_the_rest(engine: thatch.Engi
     assert engine.match({"x": 1}, by="subscriber") == ["s"]
     assert engine.match({"x": 3}) == ["cheap-ibm"]
     assert list(engine) == ["cheap-ibm", "dear-any", "any-ibm", "msft", "new"]
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_reading_a_table_leaves_the_collector_of_garbage_as_it_was(
+    engine: thatch.Engine, is_enabled: bool
+) -> None:
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        engine.subscribe_many(pa.table({"subscription": ["new"], "filter": ["x = 1"]}))
+        assert gc.isenabled() == is_enabled
+        with pytest.raises(TableError):
+            engine.subscribe_many(pa.table({"nothing": ["new"]}))
+        assert gc.isenabled() == is_enabled
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("background", [True, False])
+def test_stats_tell_how_long_changes_and_merges_took(background: bool) -> None:
+    engine, start = thatch.Engine(background=background), time.perf_counter()
+    for number in range(400):
+        engine.subscribe(f"s{number}", f"name like '%n{number}%'")
+    engine.compact()
+    took = 1_000 * (time.perf_counter() - start)
+    assert 0 < engine.stats()["build_ms"] <= (2 if background else 1) * took + 1
 
 
 def test_stats_count_subscriptions_candidates_and_misfits() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from threading import Condition, RLock, Thread, current_thread
 from typing import TYPE_CHECKING
 
+from thatch.engine.subscriptions import STOPWATCH
 from thatch.matching.growing import GrowingIndex
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class BackgroundMerger:
         self._changed = Condition(lock)
         self._index, self._change = index, change
         self._thread: Thread | None = None
+        self.took = 0.0  # seconds that merges took, without putting them in place
 
     def poke(self) -> None:
         """Start merging if there is something to merge; the caller holds the lock."""
@@ -88,7 +90,9 @@ class BackgroundMerger:
                 self._thread = None
                 self._changed.notify_all()
                 return False
+        start = STOPWATCH()
         built = job.build()
+        self.took += STOPWATCH() - start
         with self._lock:
             self._change(lambda: segments.finish(job, built))
             self._changed.notify_all()

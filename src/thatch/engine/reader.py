@@ -276,6 +276,7 @@ class EngineReader:
                 "subscriptions": len(self),
                 "disabled": sum(each.parked is not None for each in self._state.ids.details.values()),
                 "misfits": self._misfits,
+                "build_ms": self._state.build_ms,
                 **self._state.index.stats(),
                 **{f"bytes_{part}": size for part, size in self._state.ids.sizes().items()},
             }

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from thatch.engine.details import PLAIN, Detail
 from thatch.engine.ids import Ids
 from thatch.engine.merger import BackgroundMerger
-from thatch.engine.subscriptions import CheckedSubscription
+from thatch.engine.subscriptions import STOPWATCH, CheckedSubscription
 from thatch.matching.growing import GrowingIndex
 from thatch.matching.problem import IndexView, Slots
 from thatch.model.events import Record
@@ -56,6 +56,7 @@ class EngineState:
 
     def __init__(self, index: GrowingIndex, ids: Ids) -> None:
         self._puts = 0
+        self._changing_took = 0.0  # seconds
         self.index, self.ids = index, ids
         self._attributes = index.current.attributes
         self._before: _Before | None = None
@@ -102,6 +103,7 @@ class EngineState:
         make : changes what no reader looks at
         finish : changes what readers do look at, if they hold `changing`
         """
+        start = STOPWATCH()
         self.repair()
         self.ids.begin()
         self._before = self.published, self.index, self.index.current
@@ -116,6 +118,13 @@ class EngineState:
         except BaseException:
             self.repair()
             raise
+        finally:
+            self._changing_took += STOPWATCH() - start
+
+    @property
+    def build_ms(self) -> int:
+        """How many milliseconds all changes and merges took so far."""
+        return round(1_000 * (self._changing_took + self.merger.took))
 
     def repair(self) -> None:
         """Undo a change that was not published. Should that be interrupted, the next change does it again."""

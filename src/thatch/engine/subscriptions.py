@@ -25,7 +25,7 @@ from thatch.model.schema import Schema
 from thatch.model.values import check_id, finite
 
 __all__ = [
-    "REJECTS", "SUBSCRIPTIONS", "SYSTEM_CLOCK", "CheckedSubscription", "CheckedTable", "Clock", "Moment", "read_subscription",
+    "REJECTS", "STOPWATCH", "SUBSCRIPTIONS", "SYSTEM_CLOCK", "CheckedSubscription", "CheckedTable", "Clock", "Moment", "read_subscription",
     "read_subscriptions", "seconds", "subscriptions_table", "tallies_table", "uncollected",
 ]  # fmt: skip
 
@@ -44,6 +44,7 @@ Moment = float | datetime
 Clock = Callable[[], float]
 
 SYSTEM_CLOCK: Clock = time.time
+STOPWATCH: Clock = time.perf_counter
 
 
 class CheckedSubscription(NamedTuple):
