@@ -36,7 +36,9 @@ def segment_of(expressions: list[Expression]) -> RuleSegment:
         except FilterError:
             continue
     segment = RuleSegment.build(draft.table())
-    segment.finding["texts"][TextRecord.is_eager :: TextRecord.width] = 1
+    segment.finding["texts"][TextRecord.eager :: TextRecord.width] = segment.finding["texts"][
+        TextRecord.parts :: TextRecord.width
+    ]
     return segment
 
 

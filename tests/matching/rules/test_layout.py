@@ -27,7 +27,7 @@ from thatch.model.expressions import Expression
 def laid_out(table: RuleTable, shares: LiteralShares) -> RuleSegment:
     finding = find_literals(table)
     died = np.full(len(table.slots), ALIVE, np.int64)
-    return RuleSegment(table, finding, lay_out(table, shares, finding["texts"]), died, shares)
+    return RuleSegment(table, finding, lay_out(table, shares, finding), died, shares)
 
 
 def drawn_shares(table: RuleTable, seed: int) -> LiteralShares:
@@ -100,7 +100,7 @@ def test_long_texts_are_not_scanned_where_something_else_tells_rules_apart() -> 
         shares.text_bytes[:] = length
         segment = laid_out(table, shares)
         eager = segment.finding["texts"].reshape(-1, TextRecord.width)
-        scanned = [bool(each[TextRecord.is_eager]) for each in eager if each[TextRecord.has_grams]]
+        scanned = [bool(each[TextRecord.eager]) for each in eager if each[TextRecord.parts]]
         assert scanned == [is_scanned]
         assert answer([segment], {"a": "V7", "b": "a word"}, numbers) == [7]
         assert answer([segment], {"a": "V7", "b": "a war"}, numbers) == []

@@ -34,11 +34,7 @@ from thatch.matching.segments.rules.literals import (
     needle_of,
 )
 from thatch.matching.segments.rules.numbering import taken_texts
-from thatch.matching.segments.rules.records import (
-    ENTRY_WIDTH,
-    NODE_WIDTH,
-    TextRecord,
-)
+from thatch.matching.segments.rules.records import BYTES, ENTRY_WIDTH, LONG, NODE_WIDTH, PAIRS, TextRecord
 from thatch.model.residuals import WildcardCheck
 from thatch.model.wildcards import wildcard
 
@@ -90,7 +86,6 @@ class _Finding:
         text_of[self._keys] = np.arange(len(self._keys))
         records = self._records
         records[:, TextRecord.attribute], records[:, TextRecord.is_folded] = self._keys >> 1, self._keys & 1
-        records[:, TextRecord.is_eager] = 1
         return {
             **tries,
             **self._grams(),
@@ -175,7 +170,9 @@ class _Finding:
         pick_grams(at, blob, shift, counts, needles, grams, places)
         sizes = np.diff(needle_at)
         owners = np.repeat(np.arange(len(sizes)), sizes)
-        is_short = np.bincount(owners[grams < 0], minlength=len(sizes)) > 0
+        is_short, has_long = (
+            np.bincount(owners[each], minlength=len(sizes)) > 0 for each in (grams < 0, grams >= 0)
+        )
         gram_bits = np.array([max(9, (32 * size).bit_length()) for size in sizes.tolist()], np.int64)
         bucket_bits = np.array([max(2, size.bit_length()) for size in sizes.tolist()], np.int64)
         has_grams = sizes > 0
@@ -188,10 +185,11 @@ class _Finding:
         columns = needle_at, gram_at[:-1], 64 - gram_bits, pair_at[:-1], bucket_at, 64 - bucket_bits
         file_grams((needles, grams, places), (at, blob), columns, bits, pairs, buckets, entries, short)
         records = self._records
+        records[:, TextRecord.parts] = LONG * has_long + PAIRS * short[::2] + BYTES * short[1::2]
+        records[:, TextRecord.eager] = records[:, TextRecord.parts]
         for name, values in (
-            ("has_grams", has_grams), ("gram_at", gram_at[:-1]), ("gram_shift", 64 - gram_bits), ("pair_at", pair_at[:-1]),
-            ("has_pairs", short[::2]), ("has_bytes", short[1::2]), ("bucket_at", bucket_at[:-1]),
-            ("bucket_shift", 64 - bucket_bits),
+            ("gram_at", gram_at[:-1]), ("gram_shift", 64 - gram_bits), ("pair_at", pair_at[:-1]),
+            ("bucket_at", bucket_at[:-1]), ("bucket_shift", 64 - bucket_bits),
         ):  # fmt: skip
             records[:, TextRecord.fields[name].at] = values
         return {"gram_bits": bits, "pair_bits": pairs, "buckets": buckets, "entries": entries}

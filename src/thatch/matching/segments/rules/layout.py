@@ -30,12 +30,13 @@ from thatch.matching.segments.rules.literals import (
     TEXT_CLASS,
 )
 from thatch.matching.segments.rules.numbering import lists_by, parts_of
-from thatch.matching.segments.rules.records import TEST_WIDTH, TextRecord
+from thatch.matching.segments.rules.records import BYTES, LONG, PAIRS, TEST_WIDTH, TextRecord
 from thatch.matching.segments.rules.shares import LiteralShares
 
-__all__ = ["lay_out"]
+__all__ = ["lay_out", "scanned_parts"]
 
 _BYTE, _CANDIDATE = 1.0, 30.0  # nanoseconds to scan a byte of text, and to decide a rule
+_PARTS = (LONG, PAIRS, BYTES)
 _OF_RANGE = 0.3
 _OF_LITERAL = 1e-5  # share of events that a literal more costs
 
@@ -43,25 +44,35 @@ Arrays = dict[str, npt.NDArray[Any]]
 Mask = npt.NDArray[np.bool_]
 
 
-def lay_out(table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64]) -> Arrays:
+def lay_out(table: RuleTable, shares: LiteralShares, finding: Arrays) -> Arrays:
     """The arrays of a `RuleRecord` that say what waits for what, and how rules are decided.
 
-    Sets which of the `TextRecord`s in `texts` are scanned for every event.
+    Sets for what the texts of the `TextRecord`s in `finding` are scanned in every event.
     """
-    return _Layout(table, shares, texts.reshape(-1, TextRecord.width)).arrays()
+    return _Layout(table, shares, finding).arrays()
+
+
+def scanned_parts(table: RuleTable, finding: Arrays) -> npt.NDArray[np.uint8]:
+    """LONG, PAIRS or BYTES of each literal for which texts are scanned; 0 of others."""
+    sizes, kinds = np.diff(finding["needle_at"]), table.atom_kind & 7
+    parts = np.where(sizes >= 4, LONG, np.where(sizes > 1, PAIRS, BYTES))
+    return np.where((kinds == CONTAINS) | (kinds == PATTERN), parts, 0).astype(np.uint8)
 
 
 class _Layout:
-    def __init__(self, table: RuleTable, shares: LiteralShares, texts: npt.NDArray[np.int64]) -> None:
-        self._table, self._shares, self._texts = table, shares, texts
+    def __init__(self, table: RuleTable, shares: LiteralShares, finding: Arrays) -> None:
+        self._table, self._shares = table, shares
+        self._texts = finding["texts"].reshape(-1, TextRecord.width)
         self._groups = LiteralGroups.of(table, shares.atoms)
         self._is_negated = (table.test_flags & 2) != 0
         self._has_ranges = np.diff(table.test_range_at) > 0
         self._asked = np.where(
             np.diff(table.test_needle_at) > 0, table.test_asked & (ALL_CLASSES - TEXT_CLASS), table.test_asked
         )
-        kinds = table.atom_kind & 7
-        self._scans = self._sums((kinds == CONTAINS) | (kinds == PATTERN)) > 0
+        parts = scanned_parts(table, finding)
+        self._scans = np.zeros(len(table.test_flags), np.uint8)
+        for part in _PARTS:
+            self._scans |= np.where(self._sums(parts == part) > 0, part, 0).astype(np.uint8)
         self._waiting = self._waiting_classes()
         self._test_shares = self._shares_of_tests()
         self._ends = np.empty(len(table.tokens), np.int32)
@@ -134,17 +145,17 @@ class _Layout:
         table = self._table
         tokens, rules = len(table.tokens), np.arange(len(table.slots))
         shares, picks = np.empty(tokens), np.empty(tokens, np.int32)
-        banned = np.zeros(len(table.attributes), np.bool_)
+        banned = np.zeros(len(table.attributes), np.uint8)
         self._pick(rules, banned, shares, picks)
         self._avoid_costly_scans(banned, shares, picks)
         found = self._walk(shares, picks)
         return *found, np.flatnonzero(shares[table.token_at[:-1]] == np.inf)
 
-    def _pick(self, rules: Int64s, banned: Mask, shares: Doubles, picks: Int32s) -> None:
+    def _pick(self, rules: Int64s, banned: npt.NDArray[np.uint8], shares: Doubles, picks: Int32s) -> None:
         table = self._table
         costs = self._test_shares + _OF_LITERAL * np.diff(table.test_atom_at)
-        is_open, is_scan = (self._waiting & 1) != 0, self._scans & ~self._is_negated
-        tests = table.test_attribute, costs, is_open, is_scan
+        is_open, scans = (self._waiting & 1) != 0, np.where(self._is_negated, 0, self._scans)
+        tests = table.test_attribute, costs, is_open, scans
         pick_waits(rules, table.token_at, table.tokens, self._ends, tests, banned, shares, picks)
 
     def _walk(self, shares: Doubles, picks: Int32s) -> tuple[Int64s, Int64s]:
@@ -157,37 +168,38 @@ class _Layout:
         )
         return rules[:count].copy(), tests[:count].copy()
 
-    def _avoid_costly_scans(self, banned: Mask, shares: Doubles, picks: Int32s) -> None:
+    def _avoid_costly_scans(self, banned: npt.NDArray[np.uint8], shares: Doubles, picks: Int32s) -> None:
         """Let rules wait for something else where that costs less than to scan a text for every event."""
         table, lengths = self._table, self._shares.text_bytes
         if not lengths.any():
             return  # nothing is known yet
-        waiting, tests = self._walk(shares, picks)
-        waiting, attributes = waiting[self._scans[tests]], table.test_attribute[tests[self._scans[tests]]]
         roots = table.token_at[:-1]
         others, other_picks = shares.copy(), picks.copy()
-        for attribute in np.argsort(-lengths, kind="stable").tolist():
-            some = np.unique(waiting[attributes == attribute])
-            if not lengths[attribute] or not len(some):
-                continue
-            banned[attribute] = True
-            self._pick(some, banned, others, other_picks)
-            before, after = (np.minimum(each[roots[some]], 1.0) for each in (shares, others))
-            if _CANDIDATE * float((after - before).sum()) < _BYTE * lengths[attribute]:
-                self._pick(some, banned, shares, picks)
-            else:
-                banned[attribute] = False
+        for part in reversed(_PARTS):  # a rule that waits for something longer costs less
+            waiting, tests = self._walk(shares, picks)
+            is_part = (self._scans[tests] & part) != 0
+            waiting, attributes = waiting[is_part], table.test_attribute[tests[is_part]]
+            for attribute in np.argsort(-lengths, kind="stable").tolist():
+                some = np.unique(waiting[attributes == attribute])
+                if not lengths[attribute] or not len(some):
+                    continue
+                banned[attribute] |= part
+                self._pick(some, banned, others, other_picks)
+                before, after = (np.minimum(each[roots[some]], 1.0) for each in (shares, others))
+                if _CANDIDATE * float((after - before).sum()) < _BYTE * lengths[attribute]:
+                    self._pick(some, banned, shares, picks)
+                else:
+                    banned[attribute] ^= part
 
     def _choose_scans(self, tests: Int64s) -> None:
-        """Scan a text for every event if some rule waits for that."""
-        eager = np.zeros(len(self._table.attributes), np.bool_)
-        eager[self._table.test_attribute[tests[self._scans[tests]]]] = True
-        own = self._texts[:, TextRecord.attribute]
-        # All texts of an event pass by only once.
-        is_eager = eager[own] | (own == self._table.anywhere[0])
-        self._texts[:, TextRecord.is_eager] = is_eager
-        self._is_late = np.zeros(len(eager), np.bool_)
-        self._is_late[own[(self._texts[:, TextRecord.has_grams] != 0) & ~is_eager]] = True
+        """Scan a text in every event for what some rule waits for."""
+        eager = np.zeros(len(self._table.attributes), np.uint8)
+        np.bitwise_or.at(eager, self._table.test_attribute[tests], self._scans[tests])
+        own, parts = self._texts[:, TextRecord.attribute], self._texts[:, TextRecord.parts]
+        self._texts[:, TextRecord.eager] = parts & eager[own]
+        late = np.zeros(len(eager), np.uint8)
+        np.bitwise_or.at(late, own, (parts & ~eager[own].astype(np.int64)).astype(np.uint8))
+        self._is_late = (self._scans & late[self._table.test_attribute]) != 0
 
     # --- tests as jumps ------------------------------------------------------------------------------------------------
 
@@ -217,7 +229,7 @@ class _Layout:
     def _children(self) -> tuple[Int64s, Int64s]:
         """The children of each node. What scans a text or asks the filter is tested late, what decides most first."""
         table = self._table
-        lateness = np.where(table.test_asked != 0, 2, self._scans & self._is_late[table.test_attribute])
+        lateness = np.where(table.test_asked != 0, 2, self._is_late)
         shares, late = np.empty(len(table.tokens)), np.empty(len(table.tokens), np.int64)
         judge(table.tokens, self._ends, self._test_shares, lateness.astype(np.int64), shares, late)
         is_all = (table.tokens[self._parents] & 3) == ALL_OF

@@ -7,13 +7,16 @@ from thatch.matching.segments.records import SearchCounts
 
 __all__ = [
     "ASKED",
+    "BYTES",
     "EDGE_WIDTH",
     "ENTRY_WIDTH",
     "LIST_WIDTH",
+    "LONG",
     "MAYBE",
     "NO",
     "NODE_WIDTH",
     "NUMBER_WIDTH",
+    "PAIRS",
     "ROW_WIDTH",
     "SCANNED",
     "TEST_WIDTH",
@@ -30,6 +33,8 @@ TEST_WIDTH = (
 )
 ASKED, SCANNED = 1 << 8, 1 << 9  # flags: ask the filter if the class is one of these; scan the text first
 YES, NO, MAYBE = -1, -2, -3  # ends of a tree's tests
+
+LONG, PAIRS, BYTES = 1, 2, 4  # needles of four bytes and more, of two or three, and of one
 
 NODE_WIDTH = (
     5  # of a trie: an atom that begins so, one that is so, the only text below, length of a chain, some text
@@ -50,13 +55,11 @@ class TextRecord(KernelRecord):
     is_folded: int
     front: int  # root of the trie of texts and beginnings, -1 if there is none
     back: int  # root of the trie of ends, which is walked backwards
-    has_grams: int
-    is_eager: int  # scanned for every event; else only when a test asks
+    parts: int  # LONG, PAIRS, BYTES: which lengths its needles have, each scanned for apart
+    eager: int  # those of them that are scanned for in every event; the others only when a test asks
     gram_at: int  # where its bitmap of grams begins
     gram_shift: int
     pair_at: int  # where its bitmaps of pairs and of single bytes begin
-    has_pairs: int
-    has_bytes: int
     bucket_at: int
     bucket_shift: int
     list_at: int  # where its long lists begin among `text_lists`, and how many there are

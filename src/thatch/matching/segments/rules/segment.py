@@ -13,8 +13,7 @@ from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.records import ALIVE
 from thatch.matching.segments.rules.draft import RuleTable
 from thatch.matching.segments.rules.finding import find_literals
-from thatch.matching.segments.rules.layout import lay_out
-from thatch.matching.segments.rules.literals import CONTAINS, PATTERN
+from thatch.matching.segments.rules.layout import lay_out, scanned_parts
 from thatch.matching.segments.rules.records import RuleRecord, TextRecord
 from thatch.matching.segments.rules.shares import Counted, LiteralShares
 from thatch.model.filters import Filter
@@ -81,7 +80,7 @@ class RuleSegment:
         """The segment of a table, laid out for events of which so much is known."""
         finding = find_literals(table)
         shares = shares or LiteralShares.assumed(table)
-        layout = lay_out(table, shares, finding["texts"])
+        layout = lay_out(table, shares, finding)
         return cls(table, finding, layout, np.full(len(table.slots), ALIVE, np.int64), shares)
 
     def __len__(self) -> int:
@@ -153,9 +152,8 @@ class RuleSegment:
     def lay_out_again(self) -> RuleSegment:
         """The same rules, laid out by what searches counted; times of death are shared."""
         shares = self.counted_shares()
-        texts = self.finding["texts"].copy()
-        layout = lay_out(self.table, shares, texts)
-        again = RuleSegment(self.table, {**self.finding, "texts": texts}, layout, self.died, shares)
+        finding = {**self.finding, "texts": self.finding["texts"].copy()}
+        again = RuleSegment(self.table, finding, lay_out(self.table, shares, finding), self.died, shares)
         again.next_layout = max(self.events, 1) * _MORE
         return again
 
@@ -173,12 +171,12 @@ class RuleSegment:
         return None
 
     def _is_counted(self) -> npt.NDArray[np.bool_]:
-        """Which literals every event counts: needles of texts that are scanned only when a test asks are not."""
+        """Which literals every event counts: needles that are looked for only when a test asks are not."""
         table, texts = self.table, self.finding["texts"].reshape(-1, TextRecord.width)
-        is_counted = np.ones(len(table.atom_kind), np.bool_)
-        needles = np.flatnonzero(np.isin(table.atom_kind & 7, (CONTAINS, PATTERN)))
+        parts, is_counted = scanned_parts(table, self.finding), np.ones(len(table.atom_kind), np.bool_)
+        needles = np.flatnonzero(parts)
         text = self.finding["text_of"][2 * table.atom_attribute[needles] + (table.atom_kind[needles] >> 3)]
-        is_counted[needles] = texts[text, TextRecord.is_eager] != 0
+        is_counted[needles] = (texts[text, TextRecord.eager] & parts[needles]) != 0
         return is_counted
 
     # --- at rest -------------------------------------------------------------------------------------------------------

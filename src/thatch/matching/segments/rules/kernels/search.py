@@ -39,20 +39,36 @@ _TEXT, _NUMBER = 6, 5
 _LAST_EPOCH = 2**31 - 1
 _LAST_SCAN = 2**30
 RULE_WIDTH, SEARCH_WIDTH = RuleRecord.width, RuleSearch.width
-TEXT_WIDTH, HAS_GRAMS = TextRecord.width, TextRecord.fields["has_grams"].at
+TEXT_WIDTH = TextRecord.width
 
 
 @subkernel
-def _look_through(rules, search, number, words):
-    """Scan a text for needles, at most once a search."""
-    if search.text_stamps[number] == search.epoch:
-        return
-    search.text_stamps[number] = search.epoch
-    text = TextRecord(rules.texts, TEXT_WIDTH * number)
-    at = 4 * text.attribute + 2 * text.is_folded
-    start, end = search.places[at], search.places[at + 1]
+def _scan_late(rules, search, event, attribute):
+    """Scan the texts of an attribute for what is looked for only when a test asks, once a search."""
+    for folded in range(2):
+        number = rules.text_of[2 * attribute + folded]
+        if number < 0 or search.text_stamps[number] == search.epoch:
+            continue
+        search.text_stamps[number] = search.epoch
+        text = TextRecord(rules.texts, TEXT_WIDTH * number)
+        parts = text.parts & ~text.eager
+        if parts == 0:
+            continue
+        if attribute != rules.anywhere:
+            at = 4 * attribute + 2 * folded
+            _scan_if_any(rules, search, text, event.words, search.places[at], search.places[at + 1], parts)
+            continue
+        for row in range(event.n_rows):
+            at = ROW_WIDTH * row
+            if event.rows[at] & 7 == _TEXT and _is_anywhere(event, row):
+                start, end = event.rows[at + 1 + 2 * folded], event.rows[at + 2 + 2 * folded]
+                _scan_if_any(rules, search, text, event.words, start, end, parts)
+
+
+@subkernel
+def _scan_if_any(rules, search, text, words, start, end, parts):
     if start < end:
-        scan(rules, search, text, words, start, end)
+        scan(rules, search, text, words, start, end, parts)
 
 
 @subkernel
@@ -71,10 +87,8 @@ def _take_text(rules, search, attribute, words):
             walk(rules, search, text.back, words, start, end, BACKWARDS)
         if text.n_lists > 0:
             find_listed(rules, search, text, words, start, end)
-        if text.has_grams != 0 and text.is_eager != 0:
-            if search.is_loose != 0 or attribute == rules.anywhere:
-                search.text_stamps[number] = 0  # each value is looked through
-            _look_through(rules, search, number, words)
+        if text.eager != 0:
+            _scan_if_any(rules, search, text, words, start, end, text.eager)
 
 
 @subkernel
@@ -136,7 +150,7 @@ def _is_in_range(rules, search, attribute, test):
 
 
 @subkernel
-def _decide(rules, search, rule, words):
+def _decide(rules, search, event, rule):
     """Run the tests of a rule: YES, NO, or MAYBE if its filter must be asked."""
     at = np.int64(rules.test_at[rule])
     while at >= 0:
@@ -151,10 +165,7 @@ def _decide(rules, search, rule, words):
         elif holds == 0 and kind >= _NUMBER:
             if group >= 0:
                 if flags & SCANNED and kind == _TEXT:
-                    for folded in range(2):
-                        number = rules.text_of[2 * attribute + folded]
-                        if number >= 0 and rules.texts[TEXT_WIDTH * number + HAS_GRAMS]:
-                            _look_through(rules, search, number, words)
+                    _scan_late(rules, search, event, attribute)
                 holds = 1 if search.group_stamps[group] == search.epoch else 0
             if holds == 0 and kind == _NUMBER and rules.tests[test + 3] >= 0:
                 holds = 1 if _is_in_range(rules, search, attribute, rules.tests[test + 3]) else 0
@@ -163,13 +174,20 @@ def _decide(rules, search, rule, words):
 
 
 @subkernel
-def _take_anywhere(rules, search, event, row):
-    """Take in a text as one of all of an event, unless it has another row as that."""
+def _is_anywhere(event, row):
+    """Whether the text of a row is taken as one of all of an event, and has no other row as that."""
     own = np.int64(event.rows[ROW_WIDTH * row] >> 3)
     is_other = event.is_listed != 0 or own >= event.bases_length or event.bases[own] == 0
-    if own != event.anywhere and is_other:
+    return own == event.anywhere or not is_other
+
+
+@subkernel
+def _take_anywhere(rules, search, event, row):
+    """Take in a text as one of all of an event, unless it has another row as that."""
+    if not _is_anywhere(event, row):
         return
     attribute = rules.anywhere
+    rules.text_bytes[attribute] += event.rows[ROW_WIDTH * row + 2] - event.rows[ROW_WIDTH * row + 1]
     if search.classes[attribute] == 0:
         _take_class(rules, search, attribute, _TEXT)
     for k in range(4):
@@ -243,7 +261,7 @@ def _search(rules, search, event, segment, moment):
         counts.candidates += 1
         if event.is_tallied != 0:
             event.tallies[2 * rules.slots[rule]] += 1
-        verdict = np.int64(MAYBE) if search.is_loose != 0 else _decide(rules, search, rule, event.words)
+        verdict = np.int64(MAYBE) if search.is_loose != 0 else _decide(rules, search, event, rule)
         if verdict == YES:
             event.found[event.n_found] = rules.slots[rule]
             event.n_found += 1

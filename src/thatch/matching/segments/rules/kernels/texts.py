@@ -5,9 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from thatch.compiled.decorators import JIT, inline, subkernel
+from thatch.compiled.pointers import part_of
 from thatch.matching.segments.kernels.checks import check_holds
 from thatch.matching.segments.rules.lists import BACKWARD_CUTS, VALUES
-from thatch.matching.segments.rules.records import EDGE_WIDTH, ENTRY_WIDTH, LIST_WIDTH, NODE_WIDTH
+from thatch.matching.segments.rules.records import (
+    BYTES,
+    EDGE_WIDTH,
+    ENTRY_WIDTH,
+    LIST_WIDTH,
+    LONG,
+    NODE_WIDTH,
+    PAIRS,
+)
 
 __all__ = ["BACKWARDS", "FORWARDS", "admit", "find_listed", "hash_of", "hit", "scan", "walk"]
 
@@ -199,32 +208,49 @@ def _probe(rules, search, text, gram, at, words, start, end):
 
 
 @subkernel
-def scan(rules, search, text, words, start, end):
-    """Look for all needles of a text in one pass: a bitmap says whether four bytes, two or one begin a comparison.
+def scan(rules, search, text, words, start, end, parts):
+    """Look for the needles of these parts in a text: a bitmap says whether four bytes, two or one begin a comparison.
 
     Behind a text there are at least four bytes more.
     """
     search.scans += 1
+    if parts & LONG:
+        _scan_long(rules, search, text, words, start, end)
+    if parts & PAIRS:
+        _scan_pairs(rules, search, text, words, start, end)
+    if parts & BYTES:
+        _scan_bytes(rules, search, text, words, start, end)
+
+
+@subkernel
+def _scan_long(rules, search, text, words, start, end):
+    bits, shift = part_of(rules.gram_bits, text.gram_at), text.gram_shift
     word = (
-        np.int64(words[start])
-        | (np.int64(words[start + 1]) << 8)
-        | (np.int64(words[start + 2]) << 16)
-        | (np.int64(words[start + 3]) << 24)
+        (np.int64(words[start]) << 8)
+        | (np.int64(words[start + 1]) << 16)
+        | (np.int64(words[start + 2]) << 24)
     )
-    has_short = text.has_pairs + text.has_bytes
-    for at in range(start, end):
-        place = hash_of(word, text.gram_shift)
-        if (rules.gram_bits[text.gram_at + (place >> 3)] >> (place & 7)) & 1:
+    for at in range(start, end - 3):
+        word = (word >> 8) | (np.int64(words[at + 3]) << 24)
+        place = hash_of(word, shift)
+        if (bits[place >> 3] >> (place & 7)) & 1:
             _probe(rules, search, text, word, at, words, start, end)
-        if has_short != 0:
-            pair, byte = word & 0xFFFF, word & 0xFF
-            if text.has_pairs and (rules.pair_bits[text.pair_at + (pair >> 3)] >> (pair & 7)) & 1:
-                _probe(rules, search, text, pair | (1 << 32), at, words, start, end)
-            if (
-                text.has_bytes
-                and (rules.pair_bits[text.pair_at + 8192 + (byte >> 3)] >> (byte & 7)) & 1
-                and search.byte_stamps[byte] != search.scans
-            ):
-                search.byte_stamps[byte] = search.scans  # the first of its kind in this text
-                _probe(rules, search, text, byte | (2 << 32), at, words, start, end)
-        word = (word >> 8) | (np.int64(words[at + 4]) << 24)
+
+
+@subkernel
+def _scan_pairs(rules, search, text, words, start, end):
+    bits = part_of(rules.pair_bits, text.pair_at)
+    for at in range(start, end - 1):
+        pair = np.int64(words[at]) | (np.int64(words[at + 1]) << 8)
+        if (bits[pair >> 3] >> (pair & 7)) & 1:
+            _probe(rules, search, text, pair | (1 << 32), at, words, start, end)
+
+
+@subkernel
+def _scan_bytes(rules, search, text, words, start, end):
+    bits = part_of(rules.pair_bits, text.pair_at + 8_192)
+    for at in range(start, end):
+        byte = np.int64(words[at])
+        if (bits[byte >> 3] >> (byte & 7)) & 1 and search.byte_stamps[byte] != search.scans:
+            search.byte_stamps[byte] = search.scans  # the first of its kind in this text
+            _probe(rules, search, text, byte | (2 << 32), at, words, start, end)

@@ -35,17 +35,17 @@ def pick_waits(rules, token_at, tokens, ends, tests, banned, out_share, out_pick
 
     Parameters
     ----------
-    tests : attribute, share, whether it cannot be waited for, whether it scans a text that may be banned
-    banned : whether the text of an attribute is not to be scanned
+    tests : attribute, share, whether it cannot be waited for, for which parts it scans a text
+    banned : for which parts the text of an attribute is not to be scanned
     out_pick : of nodes that need all of their children, the child that is waited for
     """
-    attribute, shares, is_open, is_scan = tests
+    attribute, shares, is_open, scans = tests
     for k in range(len(rules)):
         rule = rules[k]
         for node in range(token_at[rule + 1] - 1, token_at[rule] - 1, -1):
             kind, count = tokens[node] & 3, tokens[node] >> 2
             if kind == LEAF:
-                is_late = is_scan[count] and banned[attribute[count]]
+                is_late = scans[count] & banned[attribute[count]] != 0
                 out_share[node] = np.inf if is_open[count] or is_late else shares[count]
                 continue
             best, total, child = np.inf, 0.0, np.int64(node + 1)
@@ -119,7 +119,7 @@ def _emit(tests, groups, is_late, test, yes, no, out, at):
     attribute = attributes[test]
     if is_negated[test]:
         yes, no = no, yes
-    scanned = SCANNED if is_late[attribute] else 0
+    scanned = SCANNED if is_late[test] else 0
     if asked[test] != 0:
         # A negated leaf that may have to be asked must be, whichever way the answer goes.
         ask, fails = at, no
@@ -149,7 +149,7 @@ def emit_tests(token_at, tokens, child_at, children, tests, groups, is_late, sta
     child_at, children : the children of each node, the last to be tested first
     tests : attribute, classes, asked classes, ranges, whether it is negated
     groups : where the groups of each test begin, of its literals and of its needles, and all of them
-    is_late : attributes whose text is scanned only when a test asks
+    is_late : tests that have a text scanned, if they are come to
     stack : room for a row of four numbers for each token of a rule: node, where to go if it holds and if not, children done
     out_start : the first test of each rule
     """
