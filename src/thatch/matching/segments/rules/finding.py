@@ -42,6 +42,7 @@ __all__ = ["find_literals"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MOST_COUNTED = 22  # bits of the hashes by which grams are counted
+_GRAM_SHIFT = 64 - 12  # of a hash of which twelve bits say which bits of a word are set, and more which word
 _FRONT, _BACK, _GRAMS, _LISTS, _NONE = range(5)  # how a text is searched for a literal
 _WAYS = np.zeros(8, np.int64)
 for _kind, _way in (
@@ -173,26 +174,26 @@ class _Finding:
         is_short, has_long = (
             np.bincount(owners[each], minlength=len(sizes)) > 0 for each in (grams < 0, grams >= 0)
         )
-        gram_bits = np.array([max(9, (32 * size).bit_length()) for size in sizes.tolist()], np.int64)
+        gram_bits = np.array([max(3, size.bit_length()) for size in sizes.tolist()], np.int64)  # of words
         bucket_bits = np.array([max(2, size.bit_length()) for size in sizes.tolist()], np.int64)
         has_grams = sizes > 0
-        gram_at = starts_of(np.where(has_grams, 1 << np.maximum(gram_bits - 3, 0), 0))
+        gram_at = starts_of(np.where(has_grams, 1 << gram_bits, 0))
         pair_at = starts_of(np.where(is_short, PAIR_BYTES, 0))
         bucket_at = starts_of(np.where(has_grams, (1 << bucket_bits) + 1, 0))
-        bits, pairs = np.zeros(gram_at[-1], np.uint8), np.zeros(pair_at[-1], np.uint8)
+        words, pairs = np.zeros(gram_at[-1], np.uint64), np.zeros(pair_at[-1], np.uint8)
         buckets, entries = np.zeros(bucket_at[-1], np.int32), np.empty(ENTRY_WIDTH * len(needles), np.int64)
         short = np.zeros(2 * len(sizes), np.int64)
-        columns = needle_at, gram_at[:-1], 64 - gram_bits, pair_at[:-1], bucket_at, 64 - bucket_bits
-        file_grams((needles, grams, places), (at, blob), columns, bits, pairs, buckets, entries, short)
+        columns = needle_at, gram_at[:-1], _GRAM_SHIFT - gram_bits, pair_at[:-1], bucket_at, 64 - bucket_bits
+        file_grams((needles, grams, places), (at, blob), columns, words, pairs, buckets, entries, short)
         records = self._records
         records[:, TextRecord.parts] = LONG * has_long + PAIRS * short[::2] + BYTES * short[1::2]
         records[:, TextRecord.eager] = records[:, TextRecord.parts]
         for name, values in (
-            ("gram_at", gram_at[:-1]), ("gram_shift", 64 - gram_bits), ("pair_at", pair_at[:-1]),
+            ("gram_at", gram_at[:-1]), ("gram_shift", _GRAM_SHIFT - gram_bits), ("pair_at", pair_at[:-1]),
             ("bucket_at", bucket_at[:-1]), ("bucket_shift", 64 - bucket_bits),
         ):  # fmt: skip
             records[:, TextRecord.fields[name].at] = values
-        return {"gram_bits": bits, "pair_bits": pairs, "buckets": buckets, "entries": entries}
+        return {"gram_words": words, "pair_bits": pairs, "buckets": buckets, "entries": entries}
 
     # --- lists and numbers -------------------------------------------------------------------------------------------
 

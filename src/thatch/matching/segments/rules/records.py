@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thatch.compiled.records import Doubles, Int32s, Int64s, KernelRecord, Uint8s, Uint16s
+from thatch.compiled.records import Doubles, Int32s, Int64s, KernelRecord, Uint8s, Uint16s, Uint64s
 from thatch.matching.segments.records import SearchCounts
 
 __all__ = [
@@ -57,7 +57,9 @@ class TextRecord(KernelRecord):
     back: int  # root of the trie of ends, which is walked backwards
     parts: int  # LONG, PAIRS, BYTES: which lengths its needles have, each scanned for apart
     eager: int  # those of them that are scanned for in every event; the others only when a test asks
-    gram_at: int  # where its bitmap of grams begins
+    gram_at: (
+        int  # where its words of grams begin: a hash gives a word, and two bits of it that every gram sets
+    )
     gram_shift: int
     pair_at: int  # where its bitmaps of pairs and of single bytes begin
     bucket_at: int
@@ -80,7 +82,7 @@ class RuleRecord(KernelRecord):
     texts: Int64s
     class_at: Int32s  # eight times an attribute and a class -> rules that wait for it
     class_rules: Int32s
-    gram_bits: Uint8s
+    gram_words: Uint64s
     pair_bits: Uint8s
     buckets: Int32s
     entries: Int64s

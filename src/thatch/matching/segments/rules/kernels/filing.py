@@ -161,7 +161,7 @@ def pick_grams(at, blob, shift, counts, atoms, out_grams, out_places):
 
 
 @kernel
-def file_grams(atoms, texts, records, out_bits, out_pairs, out_buckets, out_entries, out_short):
+def file_grams(atoms, texts, records, out_words, out_pairs, out_buckets, out_entries, out_short):
     """File the needles of each record under a gram, or under all of a shorter one.
 
     Parameters
@@ -179,7 +179,8 @@ def file_grams(atoms, texts, records, out_bits, out_pairs, out_buckets, out_entr
             start, gram = at[needles[k]], grams[k]
             if gram >= 0:
                 place = hash_of(gram, gram_shift[record])
-                out_bits[gram_at[record] + (place >> 3)] |= np.uint8(1 << (place & 7))
+                bits = np.uint64(1) << np.uint64(place & 63) | np.uint64(1) << np.uint64((place >> 6) & 63)
+                out_words[gram_at[record] + (place >> 12)] |= bits
             elif at[needles[k] + 1] - start > 1:
                 gram = np.int64(blob[start]) | (np.int64(blob[start + 1]) << 8)
                 out_pairs[pair_at[record] + (gram >> 3)] |= np.uint8(1 << (gram & 7))

@@ -31,6 +31,12 @@ def hash_of(key, shift):
     return np.int64((np.uint64(key) * _MIX) >> np.uint64(shift))
 
 
+@inline
+def has_gram(word, place):
+    """Whether both bits are set that the lowest twelve of a hash stand for."""
+    return (word >> np.uint64(place & 63)) & (word >> np.uint64((place >> 6) & 63)) & np.uint64(1) != 0
+
+
 if not JIT:  # NumPy warns of products that do not fit
 
     def hash_of(key, shift):
@@ -224,7 +230,7 @@ def scan(rules, search, text, words, start, end, parts):
 
 @subkernel
 def _scan_long(rules, search, text, words, start, end):
-    bits, shift = part_of(rules.gram_bits, text.gram_at), text.gram_shift
+    grams, shift = part_of(rules.gram_words, text.gram_at), text.gram_shift
     word = (
         (np.int64(words[start]) << 8)
         | (np.int64(words[start + 1]) << 16)
@@ -233,7 +239,7 @@ def _scan_long(rules, search, text, words, start, end):
     for at in range(start, end - 3):
         word = (word >> 8) | (np.int64(words[at + 3]) << 24)
         place = hash_of(word, shift)
-        if (bits[place >> 3] >> (place & 7)) & 1:
+        if has_gram(grams[place >> 12], place):
             _probe(rules, search, text, word, at, words, start, end)
 
 
