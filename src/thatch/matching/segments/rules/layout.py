@@ -37,6 +37,7 @@ __all__ = ["lay_out", "scanned_parts"]
 
 _BYTE, _CANDIDATE = 1.0, 30.0  # nanoseconds to scan a byte of text, and to decide a rule
 _PARTS = (LONG, PAIRS, BYTES)
+_IS_REACHED = 0.1  # share of candidates of which nothing else is untrue before a text is scanned for them
 _OF_RANGE = 0.3
 _OF_LITERAL = 1e-5  # share of events that a literal more costs
 
@@ -186,7 +187,8 @@ class _Layout:
                 banned[attribute] |= part
                 self._pick(some, banned, others, other_picks)
                 before, after = (np.minimum(each[roots[some]], 1.0) for each in (shares, others))
-                if _CANDIDATE * float((after - before).sum()) < _BYTE * lengths[attribute]:
+                late = min(1.0, float(np.where(after < 1.0, _IS_REACHED * after, 1.0).sum()))
+                if _CANDIDATE * float((after - before).sum()) < _BYTE * lengths[attribute] * (1.0 - late):
                     self._pick(some, banned, shares, picks)
                 else:
                     banned[attribute] ^= part
