@@ -135,6 +135,13 @@ NUMERIC = 1  # every value is a number, and the codes of the rows name attribute
 STOP = 2  # the first sure match is enough
 UNORDERED = 4  # matches may come in any order, if no subscription can be found twice
 TALLY = 8  # count candidates and matches of every subscription
+
+MOST_SORTED = 64  # slots that a search of rules leaves in order; more are sorted by whoever reads them
+WAITING = 1 << 62  # of what `match_plain` returns: some boxes are to be verified
+NO_BOXES, NO_KERNEL = (
+    -1,
+    -2,
+)  # instead of a number of boxes: there are none; a kernel alone would miss some rules
 GROUPED = 16  # rows name their list, and their element of it
 
 JOINT = 1 << 30  # in the code of a row: other values, which kernels do not know, decide whether it counts

@@ -11,7 +11,16 @@ import numpy as np
 from thatch.compiled.records import Int64s
 from thatch.matching.problem import Answer, Slots
 from thatch.matching.segments.kernels.search import collect
-from thatch.matching.segments.records import NUMERIC, STOP, TALLY, SearchCounts
+from thatch.matching.segments.records import (
+    MOST_SORTED,
+    NO_BOXES,
+    NO_KERNEL,
+    NUMERIC,
+    STOP,
+    TALLY,
+    WAITING,
+    SearchCounts,
+)
 from thatch.matching.segments.rules.merging import Fresh
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import SearchWorkspace
@@ -91,12 +100,13 @@ class Pool:
 class View:
     """An index after a change: its shape, the number of the change, and how many boxes of the last delta count."""
 
-    __slots__ = ("_has_boxes", "boxes", "fresh", "has_rules", "moment", "pool", "shape")
+    __slots__ = ("_has_boxes", "_newest", "boxes", "fresh", "has_rules", "moment", "pool", "shape")
 
     def __init__(self, shape: Shape, moment: int, boxes: int, pool: Pool, fresh: Fresh = _NONE) -> None:
         self.shape, self.moment, self.boxes, self.pool, self.fresh = shape, moment, boxes, pool, fresh
         self.has_rules = bool(shape.rules or fresh)
         self._has_boxes = shape.has_boxes(boxes)
+        self._newest = NO_KERNEL if fresh else boxes if self._has_boxes else NO_BOXES
 
     def match_plain(
         self, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool = False
@@ -114,12 +124,7 @@ class View:
             room.tally(self.shape.slots, on=not stop)
         try:
             if self.has_rules:
-                found = self._match_with_rules(room, event)
-                if found is not None and pool.flags & TALLY and not stop:
-                    room.tallies[2 * found + 1] += 1
-                result = None if found is None else answer(found)
-                free.append(room)
-                return result
+                return self._match_plain_rules(room, event, answer, stop=stop)
             asked = STOP if stop else pool.flags
             encoder = room.encoder
             rows, flags = encoder.numeric(event), NUMERIC
@@ -181,13 +186,29 @@ class View:
 
     # --- rules -------------------------------------------------------------------------------------------------------
 
-    def _match_with_rules(self, room: SearchWorkspace, event: dict[str, Any]) -> Slots | None:
-        """The slots of boxes and rules that a plain event matches; None if it has to be read first."""
-        if not self.fresh:
-            newest = self.boxes if self._has_boxes else -1
-            found = room.plain.match(event, self.pool.flags, self.moment, newest)
-            if found >= 0:
-                return self._asked_of_both(room, found, event)
+    def _match_plain_rules(
+        self, room: SearchWorkspace, event: dict[str, Any], answer: Callable[[Slots], Answer], *, stop: bool
+    ) -> Answer | None:
+        """The same where there are rules; gives back the workspace."""
+        pool = self.pool
+        counts = room.plain.match(event, pool.flags, self.moment, self._newest)
+        if 0 <= counts <= MOST_SORTED and not pool.flags:  # by far the most common
+            result = answer(room.rules.slots[:counts])
+        else:
+            found = self._match_with_rules(room, event, counts)
+            if found is None:
+                pool.free.append(room)
+                return None
+            if pool.flags & TALLY and not stop:
+                room.tallies[2 * found + 1] += 1
+            result = answer(found)
+        pool.free.append(room)
+        return result
+
+    def _match_with_rules(self, room: SearchWorkspace, event: dict[str, Any], counts: int) -> Slots | None:
+        """The slots of boxes and rules that a plain event matches, given what a kernel said; None if it has to be read first."""
+        if counts >= 0:
+            return self._asked_of_both(room, counts & ~WAITING, event)
         encoder = room.encoder
         rows = encoder.plain(event)
         if rows < 0:

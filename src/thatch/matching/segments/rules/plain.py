@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from thatch.matching.segments.encoding import Encoder
-from thatch.matching.segments.records import SearchContext
+from thatch.matching.segments.records import NO_KERNEL, SearchContext
 from thatch.matching.segments.rules.kernels.plain import match_plain
 from thatch.matching.segments.rules.records import PlainMatch
 from thatch.matching.segments.rules.segment import RuleSegment
@@ -45,6 +45,8 @@ class PlainMatcher:
     def match(self, event: dict[str, object], flags: int, moment: int, newest: int) -> int:
         """What `match_plain` returns; negative, too, if the event cannot be read so."""
         encoder = self._encoder
+        if newest == NO_KERNEL:
+            return -1
         is_ready = self._buffers is encoder.buffers and self._known == len(encoder.attributes.keys)
         if not is_ready and not self._prepare():
             return -1

@@ -14,11 +14,10 @@ from thatch.matching.problem import Slots
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.columns import EventColumns
 from thatch.matching.segments.encoding import Encoder
-from thatch.matching.segments.records import SearchCounts
+from thatch.matching.segments.records import MOST_SORTED, SearchCounts
 from thatch.matching.segments.rules.folding import fold_tables
 from thatch.matching.segments.rules.kernels.events import BEHIND, GROW, NOT_ASCII
 from thatch.matching.segments.rules.kernels.search import (
-    MOST_SORTED,
     search_columns,
     search_rows,
     search_rules,
@@ -64,12 +63,12 @@ class RuleWorkspace:
         self._is_attached = False
         self._searches: list[RuleSearch] = []
         self._buffers: Mapping[str, Any] | None = None
-        self._found = np.zeros(0, np.int64)
+        self.slots = np.zeros(0, np.int64)
         self._grow(_ROWS, _TEXT_ROOM)
 
     def attach(self, segments: tuple[RuleSegment, ...], boxes: int = 0) -> None:
         """Get ready to search these segments, with room for matches of so many boxes."""
-        if self._is_attached and segments is self._segments and len(self._found) >= self.most + boxes:
+        if self._is_attached and segments is self._segments and len(self.slots) >= self.most + boxes:
             return
         self._is_attached = True
         self._segments, self._count = segments, len(segments)
@@ -78,7 +77,7 @@ class RuleWorkspace:
         self._rule_tables = np.concatenate([*joined, *(each.record.table for each in segments)])
         self._search_tables = np.concatenate([*joined, *(each.table for each in self._searches)])
         self.most = sum(map(len, segments))  # that one event may match
-        self._found = self.event.found = np.zeros(self.most + boxes, np.int64)
+        self.slots = self.event.found = np.zeros(self.most + boxes, np.int64)
         self._pending = self.event.pending = np.zeros(self.most, np.int64)
 
     @property
@@ -155,7 +154,7 @@ class RuleWorkspace:
     def found(self, counts: int) -> Slots:
         """The slots that the last search found, in order."""
         count = counts & _LOWER
-        found = self._found[:count]
+        found = self.slots[:count]
         return np.sort(found) if count > MOST_SORTED else found
 
     def pending(self, counts: int) -> Slots:

@@ -7,7 +7,7 @@ import numpy as np
 from thatch.compiled.decorators import short_kernel
 from thatch.matching.segments.kernels.reading import read_plain
 from thatch.matching.segments.kernels.search import collect
-from thatch.matching.segments.records import ReaderRecord
+from thatch.matching.segments.records import WAITING, ReaderRecord
 from thatch.matching.segments.rules.kernels.events import file_rows
 from thatch.matching.segments.rules.kernels.search import search_all, sort_few
 from thatch.matching.segments.rules.records import PlainMatch
@@ -22,7 +22,8 @@ def match_plain(table, event_at, flags, moment, newest):
     """Find what an event satisfies, in `found` of its `RuleEvent`, and what is to be verified, in `pending` there.
 
     Returns the number of the first and, in the upper half, of the others. Those found are in order if they are few.
-    What boxes leave to be verified stays where `collect` puts it; `waiting` says how many these are. Negative if
+    What boxes leave to be verified stays where `collect` puts it; `waiting` says how many these are, and WAITING is
+    set in the result if there are some. Negative if
     Python must read the event, or make room for it; then nothing has happened.
 
     Parameters
@@ -41,12 +42,10 @@ def match_plain(table, event_at, flags, moment, newest):
     if rows < 0 or file_rows(event, rows) < 0:
         return np.int64(-1)
     event.is_listed = 0
-    match.waiting = 0
-    boxes = np.int64(0)
+    boxes, waiting = np.int64(0), np.int64(0)
     if newest >= 0:
         counts = collect(match.context, rows, flags, moment, newest)
-        boxes = counts & _LOWER
-        match.waiting = counts >> 32
+        boxes, waiting = counts & _LOWER, counts >> 32
     else:
         event.counts.events += 1
     packed = search_all(event, match.rules, match.searches, match.n_segments, moment)
@@ -54,4 +53,5 @@ def match_plain(table, event_at, flags, moment, newest):
     for k in range(boxes):
         event.found[found + k] = match.slots[k]
     sort_few(event.found, found, found + boxes)
-    return packed + boxes
+    match.waiting = waiting
+    return packed + boxes + (WAITING if waiting != 0 else 0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from thatch.compiled.decorators import kernel, short_kernel, subkernel
 from thatch.compiled.pointers import pointer_to
+from thatch.matching.segments.records import MOST_SORTED
 from thatch.matching.segments.rules.kernels.events import file_columns, file_rows
 from thatch.matching.segments.rules.kernels.texts import (
     BACKWARDS,
@@ -32,9 +33,8 @@ from thatch.matching.segments.rules.records import (
     TextRecord,
 )
 
-__all__ = ["MOST_SORTED", "search_all", "search_columns", "search_rows", "search_rules", "sort_few"]
+__all__ = ["search_all", "search_columns", "search_rows", "search_rules", "sort_few"]
 
-MOST_SORTED = 64
 _TEXT, _NUMBER = 6, 5
 _LAST_EPOCH = 2**31 - 1
 _LAST_SCAN = 2**30
