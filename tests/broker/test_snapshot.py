@@ -70,6 +70,11 @@ def seen(broker: Broker) -> dict[str, Any]:
             for link in tables.links.values()
         },
         "reports": {each: tables.map.reports[each] for each in tables.mapped},
+        "kept": {
+            name: (each.kept.session, each.kept.acknowledged, each.kept.last, each.kept.waiting)
+            for name, each in tables.clients.items()
+            if each.kept is not None
+        },
         "publishers": {name: number for name, (number, _) in tables.publishers.known.items()},
         "expiry": sorted(  # others are left over
             {

@@ -8,12 +8,13 @@ from typing import Any
 from thatch.broker import messages, stimuli
 from thatch.broker.advertising import end_advertisement, on_advertise, on_unadvertise
 from thatch.broker.completeness import on_complete, switch
+from thatch.broker.deliveries import AGE_TIMER
 from thatch.broker.effects import Effect, Published
 from thatch.broker.expiry import EXPIRY_TIMER, pop_expired, set_expiry_timer
 from thatch.broker.explanation import LocalRoute, explain, route
 from thatch.broker.forwarding import merge_if_due
 from thatch.broker.membership import begin_anew, link_up, lose_link, on_joined, on_linked
-from thatch.broker.publishing import on_publish
+from thatch.broker.publishing import on_acknowledge, on_publish
 from thatch.broker.resync import ask_again, on_bucket_request, on_digest, on_entries
 from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.snapshot import Items, load, resume
@@ -33,7 +34,7 @@ from thatch.model.values import is_id
 
 __all__ = ["Broker"]
 
-# What clients and neighbours may send; and what only neighbours may.
+# What clients and neighbours may send; and what only clients, or only neighbours, may.
 _FROM_ANYBODY: Mapping[type, Any] = {
     messages.Advertise: on_advertise,
     messages.Unadvertise: on_unadvertise,
@@ -41,6 +42,7 @@ _FROM_ANYBODY: Mapping[type, Any] = {
     messages.Unsubscribe: on_unsubscribe,
     messages.Publish: on_publish,
 }
+_FROM_CLIENTS: Mapping[type, Any] = {**_FROM_ANYBODY, messages.Acknowledge: on_acknowledge}
 _FROM_NEIGHBOURS: Mapping[type, Any] = {
     **_FROM_ANYBODY,
     messages.Unsubscribed: on_unsubscribed,
@@ -236,20 +238,23 @@ class Broker:
     # --- clients -----------------------------------------------------------------------------------------------------
 
     def _on_client_connected(self, step: BrokerStep, stimulus: stimuli.ClientConnected) -> None:
-        """A client that has published before is told how far it had come."""
+        """A client that has published before is told how far it had come; what is kept for it is delivered."""
         name = stimulus.client
-        self.tables.client(name).is_connected = True
+        client = self.tables.client(name)
+        client.is_connected = True
         self.tables.publishers.touch(step, name)
         last = self.tables.publishers.last(name)
         if last:
             step.effects.append(Published(cause=step.cause, client=name, through=last))
+        if client.kept is not None:
+            client.kept.connect(step)
 
     def _on_client_message(self, step: BrokerStep, stimulus: stimuli.MessageReceived) -> None:
         client = self.tables.clients.get(stimulus.client)
         if client is None or not client.is_connected:
             self.tables.ignore(step, stimulus.client, "a message from a client that is not connected")
             return
-        handler = _FROM_ANYBODY.get(type(stimulus.message))
+        handler = _FROM_CLIENTS.get(type(stimulus.message))
         if handler is None:
             self.tables.ignore(step, stimulus.client, "a message of an unknown kind")
             return
@@ -265,6 +270,8 @@ class Broker:
             self.tables.publishers.touch(step, client.name)
             return
         self.tables.publishers.forget(step, client.name)
+        if client.kept is not None:
+            client.kept.forget(step)
         end_all_of(self.tables, step, client)
         for advertisement in list(client.advertisements.values()):
             end_advertisement(self.tables, step, advertisement)
@@ -282,6 +289,11 @@ class Broker:
             set_expiry_timer(self.tables, step)
             return
         kind, _, neighbour = stimulus.timer.partition(" ")
+        if kind == AGE_TIMER:
+            client = self.tables.clients.get(neighbour)
+            if client is not None and client.kept is not None:
+                client.kept.on_timer(step, is_connected=client.is_connected)
+            return
         link = self.tables.links.get(neighbour)
         if link is None:
             return  # of a link that is gone

@@ -18,6 +18,7 @@ __all__ = [
     "CancelTimer",
     "CloseLink",
     "Confirm",
+    "DeadLetter",
     "Deliver",
     "Effect",
     "Ignored",
@@ -52,6 +53,18 @@ class Deliver(_Effect):
     client: str
     frame: EventFrame
     subscriptions: tuple[tuple[str, ...], ...]  # of each event
+    session: str = ""  # of the number
+    number: int = 0  # to be acknowledged, if it is for durable subscriptions; else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter(_Effect):
+    """Events for durable subscriptions of a client that it will not get: nothing is kept of them."""
+
+    client: str
+    frame: EventFrame
+    subscriptions: tuple[tuple[str, ...], ...]  # of each event
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +155,7 @@ class CloseLink(_Effect):
 Effect: TypeAlias = (
     SendPacket
     | Deliver
+    | DeadLetter
     | Confirm
     | Published
     | Refuse

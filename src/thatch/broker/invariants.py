@@ -20,6 +20,8 @@ def check(broker: Broker) -> None:
     _check_hops(tables)
     _check_index(tables)
     _check_pending(tables)
+    for client in tables.clients.values():
+        _check_client(client)
     for known, kind in ((tables.partial, "subscriptions"), (tables.unguided, "advertisements")):
         lacking = {name for name, link in tables.links.items() if not getattr(link, f"gives_{kind}")}
         assert known.keys() == lacking, f"all {kind} are given except by {lacking}, not {set(known)}"
@@ -71,6 +73,17 @@ def _check_pending(tables: RoutingTables) -> None:
         for hop, _ in pending.owed:
             here = tables.clients if isinstance(hop, LocalClient) else tables.links
             assert here.get(hop.name) is hop, f"{request} is owed to {hop.name}, who is gone"
+
+
+def _check_client(client: LocalClient) -> None:
+    """It is known which of its subscriptions are durable, and what is kept has no gaps."""
+    durable = {each.id for each in client.subscriptions.values() if each.durable and each.leaving is None}
+    assert client.durable == durable, f"the durable subscriptions of {client.name} differ"
+    if client.kept is not None:
+        kept = client.kept
+        assert list(kept.waiting) == list(range(kept.acknowledged + 1, kept.last + 1)), "deliveries have gaps"
+        assert kept.acknowledged <= kept.sent <= kept.last, f"{kept.sent} is no delivery"
+        assert kept.sent - kept.acknowledged <= kept.keeping.window, f"too many for {client.name} at a time"
 
 
 def _check_link(tables: RoutingTables, link: BrokerLink) -> None:

@@ -13,6 +13,7 @@ from thatch.broker.event_frames import EventFrame, event_id, why_malformed
 from thatch.model.filters import Filter
 
 __all__ = [
+    "Acknowledge",
     "Advertise",
     "Bucket",
     "BucketRequest",
@@ -56,6 +57,7 @@ class Subscribe:
     subscription: str
     filter: Filter
     expires: float | None = None
+    durable: bool = False  # of a client: whether events are kept for it until it acknowledges them
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,14 @@ class Publish:
     """Events of one publisher."""
 
     frame: EventFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledge:
+    """A client has all deliveries for its durable subscriptions up to a number."""
+
+    session: str  # of the number, as the delivery told
+    through: int
 
 
 # --- when a link comes up ------------------------------------------------------------------------------------------
@@ -141,7 +151,8 @@ class Entries:
 
 
 Message: TypeAlias = (
-    Advertise
+    Acknowledge
+    | Advertise
     | Unadvertise
     | Subscribe
     | Unsubscribe

@@ -14,11 +14,11 @@ from thatch.broker.event_frames import EventFrame, RefusedEvent, event_id, why_m
 from thatch.broker.facts import PublishedFact
 from thatch.broker.forwarding import set_merge_timer
 from thatch.broker.frame_routing import FrameRoute, route_frame
-from thatch.broker.messages import Publish, message_id
+from thatch.broker.messages import Acknowledge, Publish, message_id
 from thatch.broker.step import BrokerStep
 from thatch.broker.tables import BrokerLink, Hop, LocalClient, RoutingTables
 
-__all__ = ["on_publish"]
+__all__ = ["on_acknowledge", "on_publish"]
 
 
 def on_publish(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Publish) -> None:
@@ -56,6 +56,40 @@ def _publish(tables: RoutingTables, step: BrokerStep, client: LocalClient, frame
     )
 
 
+def _deliver(
+    tables: RoutingTables,
+    step: BrokerStep,
+    client: LocalClient,
+    frame: EventFrame,
+    wanting: list[tuple[str, ...]],
+) -> None:
+    """Deliver events to a client: those for its durable subscriptions, which are kept, apart from the others."""
+    durable = client.durable
+    if durable:
+        kept = [tuple(each for each in ids if each in durable) for ids in wanting]
+        places = [place for place, ids in enumerate(kept) if ids]
+        if places:
+            chosen = tuple(kept[place] for place in places)
+            deliveries = tables.kept_for(step, client)
+            deliveries.put(step, frame.select(places), chosen, is_connected=client.is_connected)
+        wanting = [tuple(each for each in ids if each not in durable) for ids in wanting]
+        places = [place for place, ids in enumerate(wanting) if ids]
+        if not places:
+            return
+        frame, wanting = frame.select(places), [wanting[place] for place in places]
+    step.effects.append(
+        Deliver(cause=step.cause, client=client.name, frame=frame, subscriptions=tuple(wanting))
+    )
+
+
+def on_acknowledge(
+    tables: RoutingTables, step: BrokerStep, client: LocalClient, message: Acknowledge
+) -> None:
+    """Forget deliveries that a client has, and make those that wait."""
+    if client.kept is None or not client.kept.acknowledge(step, message.session, message.through):
+        tables.ignore(step, client.name, "an acknowledgement of what was not delivered")
+
+
 def _pass_on(tables: RoutingTables, step: BrokerStep, hop: Hop, frame: EventFrame) -> FrameRoute:
     """Send the rows of a frame where they are wanted, and note what became of them."""
     route, whole = route_frame(tables, hop, frame), Publish(frame)
@@ -66,14 +100,7 @@ def _pass_on(tables: RoutingTables, step: BrokerStep, hop: Hop, frame: EventFram
         if link.merge_timer.count_events(step.now, len(places)):
             set_merge_timer(step, link)
     for client, places in route.clients.items():
-        step.effects.append(
-            Deliver(
-                cause=step.cause,
-                client=client,
-                frame=frame.select(places),
-                subscriptions=tuple(route.subscriptions[client]),
-            )
-        )
+        _deliver(tables, step, tables.clients[client], frame.select(places), route.subscriptions[client])
     tables.facts.append(PublishedFact.of(frame, route, cause=step.cause, hop=hop.name))
     kind = "refused" if isinstance(hop, LocalClient) else "ignored"
     for place, (reason, detail) in route.refused.items():

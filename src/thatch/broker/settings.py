@@ -8,7 +8,7 @@ from typing import Literal
 from thatch.errors import ParameterError, shown
 from thatch.reduction.forwarding.policies import Exact, Flooding, Merging, Policy
 
-__all__ = ["Limits", "Routing", "Timing"]
+__all__ = ["Keeping", "Limits", "Routing", "Timing"]
 
 _WAYS = ("advertisements", "subscriptions", "events")
 
@@ -59,6 +59,30 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """How much is kept for a client with durable subscriptions, and for how long.
+
+    Parameters
+    ----------
+    events, bytes : most of both; beyond, the oldest deliveries become dead letters
+    age : after how many seconds a delivery that was not acknowledged becomes one
+    attempts : how often a delivery is made, once each time the client connects, before it becomes one
+    window : how many deliveries may be under way at a time; the others wait
+    """
+
+    events: int = 100_000
+    bytes: int = 64_000_000
+    age: float = 7 * 86_400.0
+    attempts: int = 10
+    window: int = 256
+
+    def __post_init__(self) -> None:
+        for name in ("events", "bytes", "age", "attempts", "window"):
+            if not getattr(self, name) >= 1:
+                raise ParameterError("at least 1", shown(getattr(self, name)), name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What a broker accepts and remembers.
 
@@ -68,11 +92,13 @@ class Limits:
     idle : after how many seconds the numbers of a publisher that is away are forgotten; what it sends again after that
         is published again
     facts : how many facts are remembered for `Broker.explain`
+    keeping : what is kept for each client with durable subscriptions
     """
 
     event_size: int = 1_000_000
     idle: float = 7 * 86_400.0
     facts: int = 1_000
+    keeping: Keeping = field(default_factory=Keeping)
 
     def __post_init__(self) -> None:
         for name in ("event_size", "idle", "facts"):

@@ -15,6 +15,7 @@ from typing import Any
 
 from thatch.broker.channel import Channel, began
 from thatch.broker.completeness import grant, revoke
+from thatch.broker.deliveries import KeptDeliveries
 from thatch.broker.expiry import set_expiry_timer
 from thatch.broker.forwarding import advertisements_on, catch_up, merge_if_due, subscriptions_on
 from thatch.broker.messages import Message
@@ -51,6 +52,7 @@ def load(tables: RoutingTables, items: Items) -> None:
             tables.awaited[request] = made
         tables.continue_order(number)
     tables.publishers.load(by_kind["publisher"])
+    _load_kept(tables, by_kind)
     for kind, about, name in by_kind["contested"]:
         tables.contested.setdefault((kind, about), set()).add(name)
     for link in tables.links.values():
@@ -60,6 +62,9 @@ def load(tables: RoutingTables, items: Items) -> None:
 def resume(tables: RoutingTables, step: BrokerStep) -> None:
     """In the first step after a restart, send what is to be sent and set the timers that were set."""
     tables.publishers.restart(step.now)
+    for client in tables.clients.values():
+        if client.kept is not None:
+            client.kept.watch(step)
     set_expiry_timer(tables, step)
     revoke(tables, step)
     for link in tables.joined_links():
@@ -103,6 +108,7 @@ def _load_entries(
         subscription = KnownSubscription(
             message.subscription, message.filter, _hop(tables, kind, name), order, message.expires
         )
+        subscription.durable = message.durable
         subscription.leaving = waiting[pending] if pending else None
         tables.put_subscription(subscription)
         tables.continue_order(order)
@@ -125,6 +131,17 @@ def _load_entries(
         if each.expires is not None and each.leaving is None
     ]
     heapify(tables.expiries)
+
+
+def _load_kept(tables: RoutingTables, by_kind: Mapping[str, Mapping[tuple[str, ...], Any]]) -> None:
+    """The deliveries that clients have not acknowledged."""
+    kept: dict[str, dict[int, Any]] = defaultdict(dict)
+    for (name, number), value in by_kind["kept"].items():
+        kept[name][int(number)] = value
+    for (name,), (session, acknowledged) in by_kind["acknowledged"].items():
+        deliveries = tables.client(name).kept = KeptDeliveries(name, tables.limits.keeping, session)
+        deliveries.load(acknowledged, kept[name])
+        tables.continue_order(began(session)[1])
 
 
 def _hop(tables: RoutingTables, kind: str, name: str) -> Hop:

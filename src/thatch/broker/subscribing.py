@@ -35,20 +35,19 @@ __all__ = [
 def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Subscribe) -> None:
     """Add a subscription.
 
-    The same one from the same hop changes nothing, but a client may move its expiry. If an old one of that id is leaving,
+    The same one from the same hop changes nothing, but a client may move its expiry, and make it durable or not. If an old one of that id is leaving,
     the new one replaces it; the unsubscription of the old one is still acknowledged when it is done.
     """
     reason = tables.reason_to_refuse(hop, message.subscription, message.filter, message.expires, step.now)
+    reason = reason or _reason_to_refuse_flag(message)
     known = None if reason else tables.subscriptions.get(message.subscription)
     if known is not None and known.leaving is None:
         if known.hop is not hop:
             reason = "an id that is taken"
             tables.contest(step, hop, known)
         elif known.filter == message.filter:
-            if isinstance(hop, LocalClient) and known.expires != message.expires:
-                known.expires = message.expires
-                _persist_subscription(step, known)
-                schedule_expiry(tables, step, known)
+            if isinstance(hop, LocalClient):
+                _renew(tables, step, known, message)
             return
         elif isinstance(hop, LocalClient):
             reason = "an id that is taken by another filter (unsubscribe first)"
@@ -63,11 +62,27 @@ def on_subscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Sub
     # Only the broker of the client ends it.
     expires = message.expires if isinstance(hop, LocalClient) else None
     made = KnownSubscription(message.subscription, message.filter, hop, tables.next_order(), expires)
+    made.durable = message.durable and isinstance(hop, LocalClient)
     tables.put_subscription(made)
     _persist_subscription(step, made)
     schedule_expiry(tables, step, made)
     for link in links_for(tables, made):
         forward(tables, step, link, link.sent_subscriptions, made)
+
+
+def _reason_to_refuse_flag(message: Subscribe) -> str:
+    if isinstance(message.durable, bool):
+        return ""
+    return "a flag that is neither true nor false"
+
+
+def _renew(tables: RoutingTables, step: BrokerStep, known: KnownSubscription, message: Subscribe) -> None:
+    """Take over what a client says anew of a subscription: when it ends, and whether it is durable."""
+    if (known.expires, known.durable) != (message.expires, message.durable):
+        known.expires, known.durable = message.expires, message.durable
+        tables.note_durable(known)
+        _persist_subscription(step, known)
+        schedule_expiry(tables, step, known)
 
 
 def on_unsubscribe(tables: RoutingTables, step: BrokerStep, hop: Hop, message: Unsubscribe) -> None:
@@ -150,7 +165,10 @@ def settle_without(tables: RoutingTables, step: BrokerStep, neighbour: str) -> N
 
 def _persist_subscription(step: BrokerStep, subscription: KnownSubscription) -> None:
     message = Subscribe(
-        subscription=subscription.id, filter=subscription.filter, expires=subscription.expires
+        subscription=subscription.id,
+        filter=subscription.filter,
+        expires=subscription.expires,
+        durable=subscription.durable,
     )
     pending = 0 if subscription.leaving is None else subscription.leaving.id
     value = (message, subscription.hop.kind, subscription.hop.name, subscription.order, pending)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from thatch.broker.advertisement_index import AdvertisementIndex
 from thatch.broker.channel import Channel, session_name
+from thatch.broker.deliveries import KeptDeliveries
 from thatch.broker.draw_index import DrawIndex
 from thatch.broker.effects import Ignored, Refuse
 from thatch.broker.facts import Facts
@@ -54,6 +55,7 @@ class KnownSubscription:
     order: int  # of arrival
     expires: float | None = None
     leaving: Pending | None = None
+    durable: bool = False
     slot: int = -1  # in the routing index
     closed: ClassVar[bool] = False  # as an advertisement may be
 
@@ -95,6 +97,8 @@ class LocalClient:
     subscriptions: dict[str, KnownSubscription] = field(default_factory=dict)
     advertisements: dict[str, KnownAdvertisement] = field(default_factory=dict)
     offers: AdvertisementIndex = field(default_factory=AdvertisementIndex)
+    durable: set[str] = field(default_factory=set)  # those of the subscriptions for which events are kept
+    kept: KeptDeliveries | None = None  # None if there never was one
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -207,6 +211,13 @@ class RoutingTables:
         """The client of a name, made if need be."""
         return self.clients.setdefault(name, LocalClient(name))
 
+    def kept_for(self, step: BrokerStep, client: LocalClient) -> KeptDeliveries:
+        """What is kept for a client until it acknowledges it."""
+        if client.kept is None:
+            client.kept = KeptDeliveries(client.name, self.limits.keeping, self.new_session(step))
+            client.kept.open(step)
+        return client.kept
+
     # --- entries -----------------------------------------------------------------------------------------------------
 
     def put_subscription(self, subscription: KnownSubscription) -> None:
@@ -217,6 +228,7 @@ class RoutingTables:
             self.index.add(subscription, link=hop)
         elif subscription.leaving is None:
             self.index.add(subscription, client=hop)
+            self.note_durable(subscription)
 
     def drop_subscription(self, subscription: KnownSubscription) -> None:
         """Remove a subscription."""
@@ -230,6 +242,16 @@ class RoutingTables:
         """Send and deliver nothing more for a subscription."""
         if subscription.slot >= 0:
             self.index.remove(subscription)
+        if isinstance(subscription.hop, LocalClient):
+            subscription.hop.durable.discard(subscription.id)
+
+    def note_durable(self, subscription: KnownSubscription) -> None:
+        """Note whether events are kept for a subscription of a client."""
+        assert isinstance(subscription.hop, LocalClient)
+        if subscription.durable:
+            subscription.hop.durable.add(subscription.id)
+        else:
+            subscription.hop.durable.discard(subscription.id)
 
     def put_advertisement(self, advertisement: KnownAdvertisement) -> None:
         """Add an advertisement under an id that is free."""

@@ -19,6 +19,7 @@ from thatch.broker.effects import (
     CancelTimer,
     CloseLink,
     Confirm,
+    DeadLetter,
     Deliver,
     Effect,
     Ignored,
@@ -229,6 +230,14 @@ class BrokerTask:
                 )
             case Refuse():
                 _log.info("refused broker=%s client=%s reason=%s", self.name, effect.client, effect.reason)
+            case DeadLetter():
+                _log.warning(
+                    "dead broker=%s client=%s events=%s reason=%s",
+                    self.name,
+                    effect.client,
+                    len(effect.frame),
+                    effect.reason,
+                )
             case NeighbourFailed():
                 _log.warning("failed broker=%s neighbour=%s", self.name, effect.neighbour)
             case CloseLink():

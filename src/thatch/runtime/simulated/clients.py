@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from thatch.broker.effects import Refuse
+from thatch.broker.effects import DeadLetter, Deliver, Refuse
 from thatch.broker.event_frames import RefusedEvent, encode_frame, event_id
-from thatch.broker.messages import Advertise, Message, Publish, Subscribe, Unadvertise, Unsubscribe
+from thatch.broker.messages import (
+    Acknowledge,
+    Advertise,
+    Message,
+    Publish,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
 from thatch.errors import EventError, ParameterError, shown
 from thatch.model.filters import Filter
 from thatch.model.language import parse
 from thatch.model.schema import Schema
 from thatch.runtime.simulated.oracle import DeliveryOracle
+from thatch.runtime.simulated.schedule import Schedule
 
 __all__ = ["ClientHost", "Received", "SimulatedClient"]
 
@@ -22,6 +31,7 @@ class ClientHost(Protocol):
 
     schema: Schema | None
     oracle: DeliveryOracle
+    schedule: Schedule
 
     @property
     def now(self) -> float:
@@ -60,6 +70,10 @@ class SimulatedClient:
         self.advertisements: dict[str, Advertise] = {}
         self.received: list[Received] = []
         self.refused: list[Refuse] = []
+        self.session = ""
+        self.delivered = 0  # the number of the last delivery for durable subscriptions
+        self.acknowledges = True  # whether it does so by itself
+        self.dead: list[DeadLetter] = []  # that it will not get
         self.refused_events: list[RefusedEvent] = []
         self.published = 0  # the number of the last event
         self.confirmed: list[str] = []  # requests of unsubscriptions that are done everywhere
@@ -72,10 +86,13 @@ class SimulatedClient:
         subscription: str | None = None,
         *,
         expires: float | None = None,
+        durable: bool = False,
     ) -> str:
-        """Subscribe to events; returns the id of the subscription."""
+        """Subscribe to events; returns the id of the subscription. If it is durable, events wait while the client is away."""
         identity = self._new_id() if subscription is None else subscription
-        message = Subscribe(subscription=identity, filter=self._parse(filter), expires=expires)
+        message = Subscribe(
+            subscription=identity, filter=self._parse(filter), expires=expires, durable=durable
+        )
         self._send(message)
         self.subscriptions[identity] = message
         self._host.oracle.add(identity, message.filter, self.name, self.broker, expires)
@@ -132,6 +149,23 @@ class SimulatedClient:
             worst = min(refused, key=lambda each: each.number)
             raise EventError(worst.reason, where=event_id(self.name, worst.number))
         return frame.ids()
+
+    def is_new(self, delivery: Deliver) -> bool:
+        """Whether a delivery comes for the first time; one for durable subscriptions is acknowledged soon in any case."""
+        if not delivery.number:
+            return True
+        if delivery.session != self.session:
+            self.session, self.delivered = delivery.session, 0
+        is_new = delivery.number > self.delivered
+        self.delivered = max(self.delivered, delivery.number)
+        if self.acknowledges:
+            self._host.schedule.put(self._host.now, self.acknowledge)
+        return is_new
+
+    def acknowledge(self) -> None:
+        """Acknowledge all deliveries for durable subscriptions that have come, if the client is connected."""
+        if self.is_connected:
+            self._host.send(self, Acknowledge(self.session, self.delivered))
 
     def disconnect(self, *, for_good: bool = False) -> None:
         """Disconnect; `for_good` ends all subscriptions and advertisements of this client."""

@@ -113,7 +113,13 @@ class Driver:
                 self.schedule.set_timer(site.timers, effect.timer, effect.at)
             case effects.CancelTimer():
                 site.timers.due.pop(effect.timer, None)
-            case effects.Deliver() | effects.Published() | effects.Refuse() | effects.Confirm():
+            case (
+                effects.Deliver()
+                | effects.DeadLetter()
+                | effects.Published()
+                | effects.Refuse()
+                | effects.Confirm()
+            ):
                 if effect.client in site.clients:
                     self._tell(site.clients[effect.client], effect)
             case effects.Ignored():
@@ -159,12 +165,14 @@ class Driver:
     def _tell(
         self,
         client: SimulatedClient,
-        effect: effects.Deliver | effects.Published | effects.Refuse | effects.Confirm,
+        effect: effects.Deliver | effects.DeadLetter | effects.Published | effects.Refuse | effects.Confirm,
     ) -> None:
         match effect:
             case effects.Deliver():
-                if client.is_connected:
+                if client.is_connected and client.is_new(effect):
                     self._deliver(client, effect)
+            case effects.DeadLetter():
+                client.dead.append(effect)
             case effects.Published():
                 client.refused_events += effect.refused
             case effects.Refuse():

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from thatch.broker.broker import Broker
-from thatch.broker.settings import Routing, Timing
+from thatch.broker.settings import Limits, Routing, Timing
 from thatch.broker.stimuli import ClientConnected, RoutingSwitched
 from thatch.errors import ParameterError, shown
 from thatch.model.schema import Schema
@@ -26,7 +26,7 @@ class SimulatedNetwork:
     Parameters
     ----------
     topology : at the start; brokers and links may come and go
-    routing, timing, schema : the same for all brokers
+    routing, timing, schema, limits : the same for all brokers
     faults : how likely packets are lost or duplicated
     seed : of the faults; the same calls with the same seed give the same run
     trusts_topology : let brokers believe that links form trees, which saves telling each other who is there
@@ -50,6 +50,7 @@ class SimulatedNetwork:
         routing: Routing | None = None,
         timing: Timing | None = None,
         schema: Schema | None = None,
+        limits: Limits | None = None,
         faults: Faults = NO_FAULTS,
         seed: int = 0,
         trusts_topology: bool = False,
@@ -57,6 +58,7 @@ class SimulatedNetwork:
         self.routing = Routing() if routing is None else routing
         self.timing = Timing() if timing is None else timing
         self.schema = schema
+        self.limits = limits
         self.trusts_topology = trusts_topology
         self._driver = Driver(schema, faults, seed)
         self.records = self._driver.records
@@ -238,6 +240,7 @@ class SimulatedNetwork:
             routing,
             self.timing,
             self.schema,
+            self.limits,
             trusts_topology=self.trusts_topology,
             items=dict(disk),
         )
