@@ -16,6 +16,7 @@ from thatch.broker.broker import Broker
 from thatch.broker.effects import Ignored, Persist, Refuse, SendPacket
 from thatch.broker.event_frames import EventFrame
 from thatch.broker.messages import (
+    Acknowledge,
     Advertise,
     BucketRequest,
     Complete,
@@ -155,6 +156,7 @@ messages = st.one_of(
     st.builds(Unsubscribe, junk, junk),
     st.builds(Unsubscribed, junk),
     st.builds(Unadvertise, junk),
+    st.builds(Acknowledge, junk, junk),
     st.builds(
         Publish,
         junk
@@ -282,6 +284,7 @@ odd_messages = st.one_of(
     st.builds(Unsubscribe, odd, odd),
     st.builds(Unsubscribed, odd),
     st.builds(Unadvertise, odd),
+    st.builds(Acknowledge, odd, odd),
     st.builds(
         Publish,
         odd

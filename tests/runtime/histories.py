@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -14,7 +15,7 @@ from thatch import parse
 from thatch.broker.settings import Routing
 from thatch.model.filters import Filter
 from thatch.reduction.forwarding.policies import Exact, Flooding, NegativeSpace, Pairwise
-from thatch.runtime.simulated import SimulatedClient
+from thatch.runtime.simulated import Received, SimulatedClient, SimulatedNetwork
 
 SPAN = 4
 WAYS = ("advertisements", "subscriptions", "events")
@@ -62,6 +63,7 @@ class Wish:
     filter: Filter
     expires: float | None
     is_settled: bool = False
+    durable: bool = False
 
 
 @dataclass
@@ -101,3 +103,29 @@ class Person:
     offers: dict[str, Offer] = field(default_factory=dict)
     sent: list[Mapping[str, Any]] = field(default_factory=list)  # the last events that its broker has had
     seen: int = 0  # of what it received, how much was checked
+
+
+def events_of(name: str, received: list[Received], *, most: int) -> dict[str, set[tuple[str, str]]]:
+    """For which subscriptions a client got each event: at most so often, each time for others."""
+    times: Counter[str] = Counter()
+    got: dict[str, set[tuple[str, str]]] = {}
+    for each in received:
+        found = {(name, identity) for identity in each.subscriptions}
+        assert len(found) == len(each.subscriptions) > 0
+        before = got.setdefault(each.publication, set())
+        times[each.publication] += 1
+        assert times[each.publication] <= most, f"{name} got {each.publication} too often"
+        assert not before & found, f"{name} got {each.publication} twice"
+        before |= found
+    return got
+
+
+def reached(network: SimulatedNetwork, start: str) -> list[str]:
+    """The brokers that are connected with one."""
+    links = [link.ends for link in network.links()]
+    found = [start]
+    for name in found:
+        for ends in links:
+            if name in ends:
+                found += [each for each in ends if each not in found]
+    return found

@@ -72,11 +72,13 @@ class SimulatedClient:
         self.refused: list[Refuse] = []
         self.session = ""
         self.delivered = 0  # the number of the last delivery for durable subscriptions
+        self.acknowledged = 0  # the number of the last one that was acknowledged
         self.acknowledges = True  # whether it does so by itself
         self.dead: list[DeadLetter] = []  # that it will not get
         self.refused_events: list[RefusedEvent] = []
         self.published = 0  # the number of the last event
         self.confirmed: list[str] = []  # requests of unsubscriptions that are done everywhere
+        self._open: list[int] = []  # places in `received` of what was not acknowledged
         self._host = host
         self._number = 0
 
@@ -155,8 +157,11 @@ class SimulatedClient:
         if not delivery.number:
             return True
         if delivery.session != self.session:
-            self.session, self.delivered = delivery.session, 0
+            self.session, self.delivered, self.acknowledged = delivery.session, 0, 0
+            self._open.clear()
         is_new = delivery.number > self.delivered
+        if is_new:
+            self._open += range(len(self.received), len(self.received) + len(delivery.frame))
         self.delivered = max(self.delivered, delivery.number)
         if self.acknowledges:
             self._host.schedule.put(self._host.now, self.acknowledge)
@@ -165,7 +170,17 @@ class SimulatedClient:
     def acknowledge(self) -> None:
         """Acknowledge all deliveries for durable subscriptions that have come, if the client is connected."""
         if self.is_connected:
+            self.acknowledged = self.delivered
+            self._open.clear()
             self._host.send(self, Acknowledge(self.session, self.delivered))
+
+    def crash(self) -> None:
+        """Lose the connection, and the deliveries for durable subscriptions that were not acknowledged."""
+        lost = set(self._open)
+        self.received = [each for place, each in enumerate(self.received) if place not in lost]
+        self._open.clear()
+        self.delivered = self.acknowledged
+        self.disconnect()
 
     def disconnect(self, *, for_good: bool = False) -> None:
         """Disconnect; `for_good` ends all subscriptions and advertisements of this client."""
