@@ -112,7 +112,6 @@ class _Layout:
     def arrays(self) -> Arrays:
         rules, tests, always = self._waits()
         self._choose_scans(tests)
-        code, starts = self._code()
         groups, n_rules = self._groups, len(self._table.slots)
         n_tests = len(self._table.test_flags)
         by_group, by_class = [np.zeros((2, 0), np.int64)], [np.zeros((2, 0), np.int64)]
@@ -126,9 +125,14 @@ class _Layout:
             waits = (self._waiting[tests] >> kind & 1) != 0
             attribute = self._table.test_attribute[tests[waits]].astype(np.int64)
             by_class.append(np.stack([8 * attribute + kind, rules[waits]]))
-        group_at, atom_groups = lists_by(groups.atoms, groups.owners, len(self._table.atom_kind))
-        rule_at, group_rules = lists_by(*_distinct(by_group, n_rules), groups.total)
-        class_at, class_rules = lists_by(*_distinct(by_class, n_rules), 8 * len(self._table.attributes))
+        waited, classes = _distinct(by_group, n_rules), _distinct(by_class, n_rules)
+        code, starts = self._code(self._order(waited, classes))
+        number = _by_first_use(code[2::TEST_WIDTH], groups.total)
+        used = code[2::TEST_WIDTH] >= 0
+        code[2::TEST_WIDTH][used] = number[code[2::TEST_WIDTH][used]]
+        group_at, atom_groups = lists_by(groups.atoms, number[groups.owners], len(self._table.atom_kind))
+        rule_at, group_rules = lists_by(number[waited[0]], waited[1], groups.total)
+        class_at, class_rules = lists_by(*classes, 8 * len(self._table.attributes))
         return {
             "group_at": group_at,
             "atom_groups": atom_groups,
@@ -140,6 +144,18 @@ class _Layout:
             "test_at": starts,
             "always": always.astype(np.int32),
         }
+
+    def _order(self, waited: tuple[Int64s, Int64s], classes: tuple[Int64s, Int64s]) -> Int64s:
+        """Rules that are likely to be candidates of the same event one after the other, so that their tests are near each other."""
+        groups, shares = self._groups, self._shares
+        likely = np.bincount(groups.owners, weights=shares.atoms[groups.atoms], minlength=groups.total)
+        keys = np.concatenate([waited[0], groups.total + classes[0]])
+        rules = np.concatenate([waited[1], classes[1]])
+        first = np.lexsort((-np.concatenate([likely, shares.classes])[keys], rules))
+        is_first = np.diff(rules[first], prepend=-1) != 0
+        key_of = np.full(len(self._table.slots), -1, np.int64)
+        key_of[rules[first][is_first]] = keys[first][is_first]
+        return np.argsort(key_of, kind="stable")
 
     def _waits(self) -> tuple[Int64s, Int64s, Int64s]:
         """Rules and the tests for which they wait, of which one holds wherever the rule does; rules for which there are no such."""
@@ -205,8 +221,8 @@ class _Layout:
 
     # --- tests as jumps ------------------------------------------------------------------------------------------------
 
-    def _code(self) -> tuple[Int32s, Int32s]:
-        """The tests of all rules, and where those of each rule begin."""
+    def _code(self, order: Int64s) -> tuple[Int32s, Int32s]:
+        """The tests of all rules in some order, and where those of each rule begin."""
         table, groups, count = self._table, self._groups, len(self._table.test_flags)
         child_at, children = self._children()
         leaves = table.tokens[(table.tokens & 3) == LEAF] >> 2
@@ -224,7 +240,17 @@ class _Layout:
         )
         lists = groups.at[: count + 1], groups.at[count:], groups.numbers
         written = emit_tests(
-            table.token_at, table.tokens, child_at, children, tests, lists, self._is_late, stack, code, starts
+            order,
+            table.token_at,
+            table.tokens,
+            child_at,
+            children,
+            tests,
+            lists,
+            self._is_late,
+            stack,
+            code,
+            starts,
         )
         return code[: TEST_WIDTH * written].copy(), starts
 
@@ -238,6 +264,16 @@ class _Layout:
         order = np.lexsort((np.where(is_all, -shares, shares), -late, self._parents))
         counts = np.where((table.tokens & 3) == LEAF, 0, table.tokens >> 2)
         return starts_of(counts), order[len(table.slots) :]
+
+
+def _by_first_use(numbers: Int32s, count: int) -> Int64s:
+    """New numbers from 0 on in the order in which these are used first; those that are not used come last."""
+    rows = np.full(count, len(numbers), np.int64)
+    used = np.flatnonzero(numbers >= 0)[::-1]
+    rows[numbers[used]] = used  # of several the last that is written, which is the first
+    order = np.empty(count, np.int64)
+    order[np.argsort(rows, kind="stable")] = np.arange(count)
+    return order
 
 
 def _distinct(pairs: list[npt.NDArray[np.int64]], n_rules: int) -> tuple[Int64s, Int64s]:

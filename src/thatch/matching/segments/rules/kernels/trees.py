@@ -141,8 +141,8 @@ def _emit(tests, groups, is_late, test, yes, no, out, at):
 
 
 @kernel
-def emit_tests(token_at, tokens, child_at, children, tests, groups, is_late, stack, out, out_start):
-    """Write the tests of all rules as jumps, the last ones of a rule first; how many.
+def emit_tests(order, token_at, tokens, child_at, children, tests, groups, is_late, stack, out, out_start):
+    """Write the tests of rules in this order as jumps, the last ones of a rule first; how many.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def emit_tests(token_at, tokens, child_at, children, tests, groups, is_late, sta
     out_start : the first test of each rule
     """
     at = np.int64(0)
-    for rule in range(len(token_at) - 1):
+    for rule in order:
         depth = np.int64(0)
         stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = token_at[rule], YES, NO, 0
         while depth >= 0:
