@@ -105,9 +105,9 @@ def read_subscription(
         check_id(subscriber, "subscriber", shown(identity))
     filter = parse(source, schema)
     until = NEVER if expires is None else seconds(expires, "expires")
-    return CheckedSubscription(
-        identity, filter, subscriber, until, read_detail(payload, tags, shown(identity))
-    )
+    is_plain = payload is None and tags is None
+    detail = PLAIN if is_plain else read_detail(payload, tags, shown(identity))
+    return CheckedSubscription(identity, filter, subscriber, until, detail)
 
 
 def read_subscriptions(

@@ -96,6 +96,10 @@ def close(
     Raises `Dead` if no flat event can satisfy all of them.
     """
     checks = set(residuals)
+    if not checks:
+        kept = sorted(constraints.items())
+        if all(key[-1] != ")" and constraint != WHOLE for key, constraint in kept):
+            return Conjunction(tuple(kept))
     if checks or ")" in {key[-1] for key in constraints}:
         constraints, checks = _closed(dict(constraints), checks, schema)
     kept = sorted([each for each in constraints.items() if each[1] != WHOLE])

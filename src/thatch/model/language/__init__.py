@@ -40,7 +40,8 @@ def expression_of(source: str | Mapping[str, Any] | Expression) -> Expression:
 
 
 def _is_pattern(source: str) -> bool:
-    return source.lstrip()[:1] == "{"
+    first = source[:1]
+    return first == "{" or (first.isspace() and source.lstrip()[:1] == "{")
 
 
 def parse(

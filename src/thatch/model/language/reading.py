@@ -47,10 +47,10 @@ _TOKEN = re.compile(
     | '[^']*+(?:''[^']*+)*+'
     | "[^"]*+(?:""[^"]*+)*+"
     | [+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?
-    | <>|[<>=!]=|!~|&&|\|\||=~|[-+]infinity\b
+    | <>|[<>=!]=|!~|&&|\|\||=~|[-+][iI][nN][fF][iI][nN][iI][tT][yY]\b
     | \S
     )""",
-    re.VERBOSE | re.ASCII | re.IGNORECASE,
+    re.VERBOSE | re.ASCII,  # to ignore case would slow all of it down
 )
 COMPARISONS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 UNREAD: Final = Unread.UNREAD
@@ -120,12 +120,12 @@ def position_of(text: str, index: int) -> int:
 
 def plain_literal(token: str) -> Literal | Unread:
     """A literal that can be read without its surroundings, else `UNREAD`. Most literals are of this kind."""
+    if token.isdigit() and token.isascii():
+        return int(token) if len(token) < 19 else UNREAD
     first = token[:1]
     if first == "'":
         text = token[1:-1]
         return text.replace("''", "'") if "'" in text else text if len(token) > 1 else UNREAD
-    if token.isdigit() and token.isascii():
-        return int(token) if len(token) < 19 else UNREAD
     if first in _STARTS_NUMBER:
         try:
             number = float(token)

@@ -40,10 +40,10 @@ def is_rule(filter: Filter) -> bool:
 
 def _wants_rules(conjunction: Conjunction) -> bool:
     """Whether something in a conjunction may be found better as a rule."""
-    return any(map(_says_contains, conjunction.residuals)) or any(
-        len(constraint) > _LONG or (key[-1] == ")" and _is_open(key, constraint))
-        for key, constraint in conjunction.constraints
-    )
+    for key, constraint in conjunction.constraints:
+        if len(constraint) > _LONG or (key[-1] == ")" and _is_open(key, constraint)):
+            return True
+    return any(map(_says_contains, conjunction.residuals))
 
 
 def _is_open(key: str, constraint: Constraint) -> bool:

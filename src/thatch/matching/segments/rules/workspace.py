@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from math import inf, nextafter
 from typing import Any
@@ -32,6 +32,7 @@ from thatch.model.names import ANYWHERE
 __all__ = ["RuleWorkspace"]
 
 _MOST_FLAT = 64  # flat events of one event that are searched for one by one
+_VERIFIED = 4  # rules that are verified in the time of one search for a flat event
 _LOWER = 2**32 - 1
 _ROWS, _TEXT_ROOM = 64, 4_096  # for which there is room at first
 _MOST_KEPT = 1 << 20  # for which room is kept when an event is done
@@ -59,6 +60,7 @@ class RuleWorkspace:
         self._table = self.event.table
         self._attributes: Attributes | None = None
         self._segments: tuple[RuleSegment, ...] = ()
+        self._read: Container[int | None] = frozenset()  # the attributes that rules are about
         self._count = self.most = 0
         self._is_attached = False
         self._searches: list[RuleSearch] = []
@@ -73,6 +75,7 @@ class RuleWorkspace:
         self._is_attached = True
         self._segments, self._count = segments, len(segments)
         self._searches = [_search_of(each) for each in segments]
+        self._read = {number for each in segments for number in each.table.attributes.tolist()}
         joined = [np.zeros(0, np.int64)]
         self._rule_tables = np.concatenate([*joined, *(each.record.table for each in segments)])
         self._search_tables = np.concatenate([*joined, *(each.table for each in self._searches)])
@@ -171,15 +174,21 @@ class RuleWorkspace:
         self.event.bases = np.array(is_base, np.uint8)
 
     def search_record(self, record: Record, numbers: Mapping[str, int], moment: int) -> Found:
-        """Search for an event that was read; with many lists all that may match is to be verified."""
+        """Search for an event that was read.
+
+        With lists all values are searched for together first. What may match is few rules for most events, which are to be
+        verified then; else the flat events are searched for one by one, unless they are many.
+        """
         texts = record.point(ANYWHERE)[1] if ANYWHERE in numbers else ()
         if not record.choices:
             self._file(record.points.items(), numbers, texts)
             return self._search(moment)
-        if _count_flat(record.choices) > _MOST_FLAT:
-            points = ((key, each) for key, some in record.possible_points().items() for each in some)
-            self._file(points, numbers, texts)
-            return self._search(moment, is_loose=True)
+        possible = ((key, each) for key, some in record.possible_points().items() for each in some)
+        self._file(possible, numbers, texts)
+        matches, waiting = self._search(moment, is_loose=True)
+        flat_events = _count_flat(record.choices)
+        if flat_events > _MOST_FLAT or len(waiting) <= _VERIFIED * flat_events:
+            return matches, waiting
         sure, pending = [], []
         for flat in islice(record.flat(), _MOST_FLAT):
             self._file(flat.items(), numbers, texts)
@@ -201,7 +210,7 @@ class RuleWorkspace:
         self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int], all_texts: Iterable[str]
     ) -> None:
         """Write the rows of a flat event, or of all values that it may have, and of all texts of the whole event."""
-        known = [(numbers[key], place) for key, place in points if key in numbers]
+        known = [(numbers[key], place) for key, place in points if numbers.get(key) in self._read]
         known += [(numbers[ANYWHERE], point(text)) for text in all_texts]
         texts = {number: place[1] for number, (_, place) in enumerate(known) if place[0] == 6}
         encoded = {number: (text.encode(), fold(text).encode()) for number, text in texts.items()}
@@ -210,16 +219,17 @@ class RuleWorkspace:
             kept = (_ROWS, _TEXT_ROOM) if self._is_large() else (len(self.event.lows), len(self.event.words))
             self._grow(max(len(known), kept[0]), max(2 * size, kept[1]))
         event, at = self.event, 0
+        rows, words, lows, highs = event.rows, event.words, event.lows, event.highs
         event.anywhere, event.is_listed = numbers.get(ANYWHERE, -1), 1
         for number, (attribute, place) in enumerate(known):
-            row = event.rows[ROW_WIDTH * number : ROW_WIDTH * (number + 1)]
-            row[0] = 8 * attribute + place[0]
+            row = ROW_WIDTH * number
+            rows[row] = 8 * attribute + place[0]
             if place[0] == 5:
-                event.lows[number], event.highs[number] = _around(place[1])
+                lows[number], highs[number] = _around(place[1])
             if place[0] == 6:
                 for side, content in enumerate(encoded[number]):
-                    event.words[at : at + len(content)] = np.frombuffer(content, np.uint8)
-                    row[1 + 2 * side : 3 + 2 * side] = at, at + len(content)
+                    words[at : at + len(content)] = np.frombuffer(content, np.uint8)
+                    rows[row + 1 + 2 * side], rows[row + 2 + 2 * side] = at, at + len(content)
                     at += len(content)
         event.n_rows = len(known)
 
