@@ -59,16 +59,20 @@ def _absorbed(conjunctions: list[Conjunction], work: _Work) -> list[Conjunction]
 
     Only a conjunction with fewer attributes and residuals, or with just the same, can hold another.
     """
-    groups: dict[frozenset[object], Group] = {}
+    groups: dict[int, Group] = {}  # by names and residuals, each of which is a bit
+    bits: dict[object, int] = {}
     for each in conjunctions:
         draft = Draft(dict(each.constraints), frozenset(each.residuals))
-        groups.setdefault(frozenset((*draft.constraints, *each.residuals)), []).append((each, draft))
+        names = 0
+        for name in (*draft.constraints, *each.residuals):
+            names |= bits.setdefault(name, 1 << len(bits))
+        groups.setdefault(names, []).append((each, draft))
     hulls = _hulls(conjunctions) if len(conjunctions) > _FEW else {}
     inside: set[Conjunction] = set()
     for names, inner in groups.items():
         work.add(len(groups) >> 3)
         for others, outer in groups.items():
-            if others <= names:
+            if others & names == others:
                 inside.update(_inside(inner, outer, hulls, work))
     return [each for each in conjunctions if each not in inside]
 

@@ -32,7 +32,7 @@ from thatch.model.names import ANYWHERE
 __all__ = ["RuleWorkspace"]
 
 _MOST_FLAT = 64  # flat events of one event that are searched for one by one
-_VERIFIED = 4  # rules that are verified in the time of one search for a flat event
+_VERIFIED = 1  # rules that are verified in the time of one search for a flat event
 _LOWER = 2**32 - 1
 _ROWS, _TEXT_ROOM = 64, 4_096  # for which there is room at first
 _MOST_KEPT = 1 << 20  # for which room is kept when an event is done
