@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from thatch.broker.draw_index import DrawIndex
 from thatch.broker.overlap import overlaps
 from thatch.errors import FilterError
 from thatch.matching import growing, labelled
+from thatch.matching.segments.building import tables
 from thatch.model.filters import Filter
 
 
@@ -58,6 +60,47 @@ def test_a_subscription_is_drawn_to_the_links_of_what_it_overlaps(few: int, data
             assert index.links(wanted, ["a", "z"]) == drawing & {"a"}
 
 
+sides = st.sampled_from(
+    ["< 3", "<= 2", "> 2", ">= 3", "= 2", "between 1 and 2", "!= 2", "in (1, 3)", "> 9007199254740993", "= 'a'",
+     ">= 'b'", "<= 'ab'", "is null", "is missing", "is not null"]
+)  # fmt: skip
+boxes = st.dictionaries(st.sampled_from(["x", "y", "lower(x)", "z"]), sides, min_size=1, max_size=4).map(
+    lambda box: " and ".join(f"{name} {side}" for name, side in box.items())
+)
+
+
+@pytest.mark.parametrize("codes", [8, 65_535])
+@given(advertised=st.lists(st.tuples(boxes, st.booleans()), max_size=8), wanted=boxes)
+def test_boxes_draw_what_they_overlap_without_a_closer_look(
+    codes: int, advertised: list[tuple[str, bool]], wanted: str
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(labelled, "_FEW", 0)
+        patched.setattr(tables, "_CODES", codes)
+        index: DrawIndex[int] = DrawIndex()
+        held: list[Advertisement] = []
+        try:
+            asked = parse(wanted)
+            for number, (text, closed) in enumerate(advertised):
+                held.append(Advertisement(f"a{number}", parse(text), str(number), closed=closed))
+        except FilterError:
+            return
+        for number, each in enumerate(held):
+            index.add(each, number)
+            settle(index)
+        assert index.links(asked) == {
+            number for number, each in enumerate(held) if overlaps(each.filter, asked, closed=each.closed)
+        }
+
+
+def settle(index: DrawIndex[int]) -> None:
+    """Lay out what was added so far in segments."""
+    assert index._index is not None
+    growing_index = index._index._index
+    growing_index.grow()
+    index._index._index = growing_index.renumber(np.arange(100))
+
+
 def test_only_advertisements_that_may_overlap_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labelled, "_FEW", 10)
     index: DrawIndex[str] = DrawIndex()
@@ -65,7 +108,7 @@ def test_only_advertisements_that_may_overlap_are_looked_at(monkeypatch: pytest.
         Advertisement(
             f"a{number}",
             parse(
-                f"x between {10 * number} and {10 * number + 5} and kind = 'k{number % 3}' and text like 'a%'"
+                f"x between {10 * number} and {10 * number + 5} and kind = 'k{number % 3}' and text like '%a%b'"
             ),
             f"link {number % 20}",
             closed=number % 2 == 0,

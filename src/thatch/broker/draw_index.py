@@ -7,16 +7,17 @@ from typing import Generic, TypeVar
 
 from thatch.broker.advertisement_index import KnownOffer
 from thatch.broker.hop_numbers import HopNumbers
-from thatch.broker.overlap import few_conjunctions, names_of, needed_names, overlaps
+from thatch.broker.overlap import few_conjunctions, is_box, names_of, needed_names, overlaps
 from thatch.matching.labelled import LabelledIndex
 from thatch.model.filters import Filter
 
 __all__ = ["DrawIndex"]
 
 L = TypeVar("L", bound=Hashable)
-_BITS = 63  # for names
-_OPEN = 1 << _BITS  # the bit of open advertisements
+_BITS = 62  # for names
+_OPEN, _BOX = 1 << _BITS, 2 << _BITS  # the bits of open advertisements, and of those that are one box
 _EVERY = 2 * _OPEN - 1
+_MOST = 8  # intervals of one attribute of a box
 
 
 class DrawIndex(Generic[L]):
@@ -41,9 +42,10 @@ class DrawIndex(Generic[L]):
         if self._index is None:
             self._index = LabelledIndex(advertisement.filter.schema)
         slot = self._free.pop() if self._free else len(self._by_slot)
-        traits = _EVERY
         if advertisement.closed:
             traits = self._traits_of(names_of(advertisement.filter))
+        else:
+            traits = _EVERY | (_BOX if is_box(advertisement.filter, intervals=_MOST) else 0)
         self._index.add(slot, advertisement.filter, self._links.take(link), traits)
         self._by_slot[slot] = advertisement
         self._slots[advertisement.id] = slot
@@ -75,7 +77,8 @@ class DrawIndex(Generic[L]):
             return overlaps(each.filter, wanted, closed=each.closed)
 
         asked = [(each, self._needed(needed_names(each))) for each in few_conjunctions(wanted)]
-        return {self._links[number] for number in self._index.meeting_labels(asked, left, accept)}
+        sure = _BOX if is_box(wanted, intervals=1) else 0
+        return {self._links[number] for number in self._index.meeting_labels(asked, left, accept, sure)}
 
     def _traits_of(self, names: Iterable[str]) -> int:
         """Bits for names that closed advertisements give; names share them if there are many."""

@@ -12,12 +12,12 @@ from itertools import product
 from thatch.model.conjunctions import Conjunction
 from thatch.model.events import Record
 from thatch.model.filters import Filter
-from thatch.model.lines import BOTTOM, Constraint, Cut
+from thatch.model.lines import BOTTOM, RANK_NUMBER, Constraint, Cut
 from thatch.model.names import base_of
 from thatch.model.residuals import Residual
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree
 
-__all__ = ["allows", "few_conjunctions", "names_of", "needed_names", "overlaps"]
+__all__ = ["allows", "few_conjunctions", "is_box", "names_of", "needed_names", "overlaps"]
 
 _MOST_ASKED = 16  # alternatives that are asked for one by one
 _MAX_TIED = 10_000  # combinations of list values of several attributes that one check may look at
@@ -32,6 +32,21 @@ def few_conjunctions(filter: Filter) -> tuple[Conjunction, ...]:
     """The conjunctions of a filter or, if there are many, one that holds wherever it does."""
     found = filter.outer_conjunctions
     return found if len(found) <= _MOST_ASKED else (filter.hull(),)
+
+
+def is_box(filter: Filter, *, intervals: int) -> bool:
+    """Whether a filter is one box and nothing else, with at most so many intervals of each attribute."""
+    if filter.schema is not None or not filter.has_conjunctions or len(filter.conjunctions) != 1:
+        return False
+    (only,) = filter.conjunctions
+    return not only.residuals and all(
+        key[-1] != ")" and len(cuts) <= 2 * intervals and all(map(_is_double, cuts))
+        for key, cuts in only.constraints
+    )
+
+
+def _is_double(cut: Cut) -> bool:
+    return len(cut) < 3 or cut[0] != RANK_NUMBER or float(cut[1]) == cut[1]
 
 
 def needed_names(conjunction: Conjunction) -> frozenset[str]:

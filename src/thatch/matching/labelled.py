@@ -224,7 +224,11 @@ class LabelledIndex:
         return slots
 
     def meeting_labels(
-        self, asked: Iterable[tuple[Conjunction, int]], labels: Iterable[int], accept: Callable[[int], bool]
+        self,
+        asked: Iterable[tuple[Conjunction, int]],
+        labels: Iterable[int],
+        accept: Callable[[int], bool],
+        sure: int = 0,
     ) -> set[int]:
         """Of some labels, those that a filter has which may share a flat event with a conjunction, and is accepted.
 
@@ -232,6 +236,7 @@ class LabelledIndex:
         ----------
         asked : conjunctions, each with the traits that a filter must have
         accept : decides about the filter of a slot; asked for few of each label, unless many are not accepted
+        sure : a trait of filters that are one box and nothing else, if all that is asked for is: they need not be accepted
         """
         view, left = self._index.view, set(labels)
         found: set[int] = set()
@@ -251,7 +256,10 @@ class LabelledIndex:
             if not left:
                 break
             kinds = search.kinds(self._labels, self._traits, needed)
-            first = search.first(view, each, kinds, left)
+            first, exact = search.first(view, each, kinds, left)
+            known = {self._listed[slot] for slot in first[:exact] if int(self._traits[slot]) & sure}
+            found |= known
+            left -= known
             look_at(first)
             doubtful = {label for slot in first if (label := self._listed[slot]) in left}
             if doubtful:

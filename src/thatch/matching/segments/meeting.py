@@ -50,12 +50,14 @@ class MeetingSearch:
 
     def every(self, view: IndexView, asked: Conjunction, kinds: Kinds, wanted: Iterable[int]) -> Int64s:
         """The same for boxes with some labels and the traits that are needed."""
-        return self._run(view, asked, kinds, _marks(wanted), None).copy()
+        return self._run(view, asked, kinds, _marks(wanted), None)[0].copy()
 
-    def first(self, view: IndexView, asked: Conjunction, kinds: Kinds, wanted: Collection[int]) -> list[int]:
-        """The slot of one such box for each of some labels."""
-        slots: list[int] = self._run(view, asked, kinds, _marks(wanted), len(wanted)).tolist()
-        return slots
+    def first(
+        self, view: IndexView, asked: Conjunction, kinds: Kinds, wanted: Collection[int]
+    ) -> tuple[list[int], int]:
+        """The slot of one such box for each of some labels; and how many of them, in front, were compared cut by cut."""
+        slots, exact = self._run(view, asked, kinds, _marks(wanted), len(wanted))
+        return slots.tolist(), exact
 
     def rules(self, view: IndexView) -> Int64s:
         """The slots of all rules, which are not searched."""
@@ -65,8 +67,8 @@ class MeetingSearch:
 
     def _run(
         self, view: IndexView, asked: Conjunction, slots: Kinds, open_labels: Uint64s, most: int | None
-    ) -> Int64s:
-        """Slots of boxes that the conjunction may meet, and whose label is open.
+    ) -> tuple[Int64s, int]:
+        """Slots of boxes that the conjunction may meet, and whose label is open; those compared cut by cut come first.
 
         Parameters
         ----------
@@ -89,12 +91,12 @@ class MeetingSearch:
         written = _written(texts)
         is_text = kinds >= TEXT
         values[is_text] = written.offsets[values[is_text].astype(np.int64)]
-        count = find_meeting(
+        count, exact = find_meeting(
             shape.segment_tables, shape.delta_tables, view.boxes, view.moment,
             np.array([number for number, _ in keys], np.int64), kinds, values, written.blob, *self._ranges,
             slots.labels, open_labels, slots.traits, np.uint64(slots.needed), most is not None, len(self._out) if most is None else most, self._blocks, self._out,
         )  # fmt: skip
-        return self._out[:count]
+        return self._out[:count], exact
 
     def _make_room(self, shape: Shape) -> None:
         sizes = (shape.local_room, shape.local_room, shape.attribute_room, shape.attribute_room)

@@ -95,16 +95,20 @@ def _passes_left(segment, box, low, high):
 
 
 @subkernel
-def _keep(slot, labels, open_labels, traits, needed, is_once, out, count):
-    """Write a slot, if its label is open and it has the traits that are needed; return how many there are."""
+def _is_wanted(slot, labels, open_labels, traits, needed):
+    """Whether a slot has the traits that are needed, and a label that is open."""
     label = np.int64(labels[slot])
-    if label < 0 or label >> 6 >= len(open_labels) or needed & ~traits[slot] != 0:
-        return count
-    bit = np.uint64(1) << np.uint64(label & 63)
-    if open_labels[label >> 6] & bit == 0:
-        return count
+    if needed & ~traits[slot] != 0 or label < 0 or label >> 6 >= len(open_labels):
+        return False
+    return open_labels[label >> 6] & (np.uint64(1) << np.uint64(label & 63)) != 0
+
+
+@subkernel
+def _keep(slot, labels, open_labels, is_once, out, count):
+    """Write a slot, and close its label if one slot is enough; return how many there are."""
     if is_once:
-        open_labels[label >> 6] ^= bit
+        label = np.int64(labels[slot])
+        open_labels[label >> 6] ^= np.uint64(1) << np.uint64(label & 63)
     out[count] = slot
     return count + 1
 
@@ -133,11 +137,13 @@ def _search_segment(
                         box = group.first_box + (block << 6) + np.int64(trailing_zeros(lanes))
                         lanes &= lanes - np.uint64(1)
                         owner = np.int64(segment.box_owner[box]) if segment.box_owner_length > 0 else box
+                        slot = np.int64(segment.claims[owner]) >> 1
+                        if not _is_wanted(slot, labels, open_labels, traits, needed):
+                            continue
                         if segment.died[owner] > moment and (
                             group.left_kinds == 0 or _passes_left(segment, box, low, high)
                         ):
-                            slot = np.int64(segment.claims[owner]) >> 1
-                            count = _keep(slot, labels, open_labels, traits, needed, is_once, out, count)
+                            count = _keep(slot, labels, open_labels, is_once, out, count)
     return count
 
 
@@ -161,8 +167,38 @@ def _search_delta(
             lanes &= lanes - np.uint64(1)
             if delta.owners[2 * owner + 1] > moment:
                 slot = np.int64(delta.owners[2 * owner]) >> 1
-                count = _keep(slot, labels, open_labels, traits, needed, is_once, out, count)
+                if _is_wanted(slot, labels, open_labels, traits, needed):
+                    count = _keep(slot, labels, open_labels, is_once, out, count)
     return count
+
+
+@subkernel
+def _local_of(segment, which):
+    """The number of an attribute in a segment, -1 if it has none."""
+    return np.int64(segment.local_of[which]) if which < segment.local_of_length else np.int64(-1)
+
+
+@subkernel
+def _aim(segment, attribute, kinds, values, texts, low, high, is_loose):
+    """Set the ranges of codes that a box may meet or, unless `is_loose`, those that it meets for sure.
+
+    Returns False if no range of some attribute is sure. Where codes are coarse, the first and the last are not sure.
+    """
+    result = True
+    for side in range(len(attribute)):
+        local = _local_of(segment, np.int64(attribute[side]))
+        if local < 0:
+            continue
+        shift = segment.shifts[local]
+        first = _cell_of_cut(segment, local, kinds[side, 0], values[side, 0], texts, LOW) >> shift
+        last = _cell_of_cut(segment, local, kinds[side, 1], values[side, 1], texts, HIGH) >> shift
+        if shift > 0 and not is_loose:
+            first += 1
+            last -= 1
+            if last < 0:
+                result, last = False, np.int64(0)
+        low[local], high[local] = first, last
+    return result
 
 
 @kernel
@@ -170,7 +206,8 @@ def find_meeting(
     segments, deltas, newest, moment, attribute, kinds, values, texts, low, high, wide_low, wide_high,
     labels, open_labels, traits, needed, is_once, most, found, out,
 ):  # fmt: skip
-    """Write the slots of filters that a box may meet, of those whose label is open; return how many there are.
+    """Write the slots of filters that a box may meet, of those whose label is open; return how many there are, and how
+    many of them, which come first, are met for sure as far as their sides tell.
 
     Ranges are 0 to ALL_CODES before and after.
 
@@ -186,23 +223,16 @@ def find_meeting(
     most : slots that are enough in any case; with `is_once`, how many labels are open
     out : has room for a slot of every box
     """
-    count = np.int64(0)
-    for index in range(len(segments) // r.SEGMENT_WIDTH):
-        segment = r.SegmentRecord(segments, index * r.SEGMENT_WIDTH)
-        for turn in range(2):
-            for side in range(len(attribute)):
-                which = np.int64(attribute[side])
-                local = np.int64(segment.local_of[which]) if which < segment.local_of_length else np.int64(-1)
-                if local < 0:
-                    continue
-                if turn == 1:
-                    low[local], high[local] = 0, ALL_CODES
-                    continue
-                shift = segment.shifts[local]
-                first = _cell_of_cut(segment, local, kinds[side, 0], values[side, 0], texts, LOW)
-                last = _cell_of_cut(segment, local, kinds[side, 1], values[side, 1], texts, HIGH)
-                low[local], high[local] = first >> shift, last >> shift
-            if turn == 0:
+    count = in_segments = np.int64(0)
+    for is_loose in (False, True):  # first where codes alone decide
+        for index in range(len(segments) // r.SEGMENT_WIDTH):
+            segment = r.SegmentRecord(segments, index * r.SEGMENT_WIDTH)
+            if (segment.is_exact != 0 and is_loose) or (
+                segment.is_exact == 0 and not is_loose and not is_once
+            ):
+                continue
+            can_be_sure = _aim(segment, attribute, kinds, values, texts, low, high, is_loose)
+            if can_be_sure or is_loose:
                 count = _search_segment(
                     segment,
                     low,
@@ -218,6 +248,12 @@ def find_meeting(
                     out,
                     count,
                 )
+            for side in range(len(attribute)):
+                local = _local_of(segment, np.int64(attribute[side]))
+                if local >= 0:
+                    low[local], high[local] = 0, ALL_CODES
+        if not is_loose:
+            in_segments = count
     for side in range(len(attribute)):
         which = np.int64(attribute[side])
         if which < len(wide_low):
@@ -246,4 +282,4 @@ def find_meeting(
         which = np.int64(attribute[side])
         if which < len(wide_low):
             wide_low[which], wide_high[which] = 0, ALL_CODES
-    return count
+    return count, in_segments
