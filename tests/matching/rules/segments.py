@@ -12,6 +12,7 @@ from thatch.matching.segments.rules.workspace import RuleWorkspace
 from thatch.model.events import read_event
 from thatch.model.expressions import Expression
 from thatch.model.filters import Filter
+from thatch.model.trees import NEVER
 
 __all__ = ["Numbers", "answer", "draft_of", "filters_of", "wanted"]
 
@@ -30,9 +31,11 @@ def filters_of(expressions: Iterable[Expression]) -> dict[int, Filter]:
     found: dict[int, Filter] = {}
     for slot, each in enumerate(expressions):
         try:
-            found[slot] = Filter.of(each)
+            filter = Filter.of(each)
         except FilterError:
             continue
+        if filter.tree != NEVER:  # which only the tree may tell; such a filter is no rule
+            found[slot] = filter
     return found
 
 
