@@ -42,6 +42,7 @@ __all__ = ["find_literals"]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MOST_COUNTED = 22  # bits of the hashes by which grams are counted
+_MOST_TRIPLES = 16  # needles of three bytes of a record that are filed under 256 grams each
 _GRAM_SHIFT = 64 - 12  # of a hash of which twelve bits say which bits of a word are set, and more which word
 _FRONT, _BACK, _GRAMS, _LISTS, _NONE = range(5)  # how a text is searched for a literal
 _WAYS = np.zeros(8, np.int64)
@@ -169,11 +170,13 @@ class _Finding:
         grams, places = np.empty(len(needles), np.int64), np.empty(len(needles), np.int64)
         count_grams(at, blob, shift, counts)
         pick_grams(at, blob, shift, counts, needles, grams, places)
-        sizes = np.diff(needle_at)
-        owners = np.repeat(np.arange(len(sizes)), sizes)
-        is_short, has_long = (
-            np.bincount(owners[each], minlength=len(sizes)) > 0 for each in (grams < 0, grams >= 0)
-        )
+        owners = np.repeat(np.arange(len(needle_at) - 1), np.diff(needle_at))
+        parts = self._parts_of_needles(owners, needles, grams)
+        owners, needles, grams, places = _completed(parts, owners, needles, grams, places, at, blob)
+        sizes = np.bincount(owners, minlength=len(needle_at) - 1)
+        needle_at = starts_of(sizes)
+        is_short = np.bincount(owners[grams < 0], minlength=len(sizes)) > 0
+        has_long = np.bincount(owners[grams >= 0], minlength=len(sizes)) > 0
         gram_bits = np.array([max(3, size.bit_length()) for size in sizes.tolist()], np.int64)  # of words
         bucket_bits = np.array([max(2, size.bit_length()) for size in sizes.tolist()], np.int64)
         has_grams = sizes > 0
@@ -193,7 +196,24 @@ class _Finding:
             ("bucket_at", bucket_at[:-1]), ("bucket_shift", 64 - bucket_bits),
         ):  # fmt: skip
             records[:, TextRecord.fields[name].at] = values
-        return {"gram_words": words, "pair_bits": pairs, "buckets": buckets, "entries": entries}
+        return {
+            "gram_words": words,
+            "pair_bits": pairs,
+            "buckets": buckets,
+            "entries": entries,
+            "parts": self._parts,
+        }
+
+    def _parts_of_needles(self, owners: Int64s, needles: Int64s, grams: Int64s) -> npt.NDArray[np.uint8]:
+        """LONG, PAIRS or BYTES of each needle. A few of three bytes are LONG, whatever byte comes behind them."""
+        sizes = np.diff(self._texts.offsets)[needles]
+        is_triple = sizes == 3
+        triples = np.bincount(owners[is_triple], minlength=len(self._keys))[owners]
+        is_long = (grams >= 0) | (is_triple & (triples <= _MOST_TRIPLES))
+        parts = np.where(is_long, LONG, np.where(sizes > 1, PAIRS, BYTES)).astype(np.uint8)
+        self._parts = np.zeros(len(self._kinds), np.uint8)
+        self._parts[needles] = parts
+        return parts
 
     # --- lists and numbers -------------------------------------------------------------------------------------------
 
@@ -240,6 +260,25 @@ class _Finding:
             ),
             "list_numbers": np.concatenate([np.zeros(0), *values]),
         }
+
+
+def _completed(
+    parts: npt.NDArray[np.uint8],
+    owners: Int64s,
+    needles: Int64s,
+    grams: Int64s,
+    places: Int64s,
+    at: Int64s,
+    blob: npt.NDArray[np.uint8],
+) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    """Owner, needle, gram and place of each gram, where LONG needles of three bytes have one for each byte behind them."""
+    times = np.where((parts == LONG) & (grams < 0), 256, 1)
+    owners, needles, grams, places = (np.repeat(each, times) for each in (owners, needles, grams, places))
+    is_added = np.repeat(times, times) == 256
+    start = at[needles[is_added]]
+    three = sum(blob[start + byte].astype(np.int64) << 8 * byte for byte in range(3))
+    grams[is_added] = three | np.tile(np.arange(256) << 24, int(np.count_nonzero(times == 256)))
+    return owners, needles, grams, places
 
 
 def _hash_table(rows: npt.NDArray[np.int64], keys: Int64s) -> tuple[Int64s, int]:

@@ -24,16 +24,14 @@ from thatch.matching.segments.rules.kernels.trees import (
 )
 from thatch.matching.segments.rules.literals import (
     ALL_CLASSES,
-    CONTAINS,
     NUMBER_CLASS,
-    PATTERN,
     TEXT_CLASS,
 )
 from thatch.matching.segments.rules.numbering import lists_by, parts_of
 from thatch.matching.segments.rules.records import BYTES, LONG, PAIRS, TEST_WIDTH, TextRecord
 from thatch.matching.segments.rules.shares import LiteralShares
 
-__all__ = ["lay_out", "scanned_parts"]
+__all__ = ["lay_out"]
 
 _BYTE, _CANDIDATE = 1.0, 30.0  # nanoseconds to scan a byte of text, and to decide a rule
 _PARTS = (LONG, PAIRS, BYTES)
@@ -53,13 +51,6 @@ def lay_out(table: RuleTable, shares: LiteralShares, finding: Arrays) -> Arrays:
     return _Layout(table, shares, finding).arrays()
 
 
-def scanned_parts(table: RuleTable, finding: Arrays) -> npt.NDArray[np.uint8]:
-    """LONG, PAIRS or BYTES of each literal for which texts are scanned; 0 of others."""
-    sizes, kinds = np.diff(finding["needle_at"]), table.atom_kind & 7
-    parts = np.where(sizes >= 4, LONG, np.where(sizes > 1, PAIRS, BYTES))
-    return np.where((kinds == CONTAINS) | (kinds == PATTERN), parts, 0).astype(np.uint8)
-
-
 class _Layout:
     def __init__(self, table: RuleTable, shares: LiteralShares, finding: Arrays) -> None:
         self._table, self._shares = table, shares
@@ -70,7 +61,7 @@ class _Layout:
         self._asked = np.where(
             np.diff(table.test_needle_at) > 0, table.test_asked & (ALL_CLASSES - TEXT_CLASS), table.test_asked
         )
-        parts = scanned_parts(table, finding)
+        parts = finding["parts"]
         self._scans = np.zeros(len(table.test_flags), np.uint8)
         for part in _PARTS:
             self._scans |= np.where(self._sums(parts == part) > 0, part, 0).astype(np.uint8)

@@ -13,7 +13,7 @@ from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.records import ALIVE
 from thatch.matching.segments.rules.draft import RuleTable
 from thatch.matching.segments.rules.finding import find_literals
-from thatch.matching.segments.rules.layout import lay_out, scanned_parts
+from thatch.matching.segments.rules.layout import lay_out
 from thatch.matching.segments.rules.records import RuleRecord, TextRecord
 from thatch.matching.segments.rules.shares import Counted, LiteralShares
 from thatch.model.filters import Filter
@@ -71,7 +71,7 @@ class RuleSegment:
             number_shift=number_shift,
         )
         for name, array in (*finding.items(), *layout.items()):
-            if name != "shifts":
+            if name not in ("shifts", "parts"):
                 setattr(self.record, name, array)
         self.record.fill(self)
 
@@ -173,7 +173,7 @@ class RuleSegment:
     def _is_counted(self) -> npt.NDArray[np.bool_]:
         """Which literals every event counts: needles that are looked for only when a test asks are not."""
         table, texts = self.table, self.finding["texts"].reshape(-1, TextRecord.width)
-        parts, is_counted = scanned_parts(table, self.finding), np.ones(len(table.atom_kind), np.bool_)
+        parts, is_counted = self.finding["parts"], np.ones(len(table.atom_kind), np.bool_)
         needles = np.flatnonzero(parts)
         text = self.finding["text_of"][2 * table.atom_attribute[needles] + (table.atom_kind[needles] >> 3)]
         is_counted[needles] = (texts[text, TextRecord.eager] & parts[needles]) != 0

@@ -236,7 +236,7 @@ def _scan_long(rules, search, text, words, start, end):
         | (np.int64(words[start + 1]) << 16)
         | (np.int64(words[start + 2]) << 24)
     )
-    for at in range(start, end - 3):
+    for at in range(start, end - 2):  # behind three bytes any other may stand
         word = (word >> 8) | (np.int64(words[at + 3]) << 24)
         place = hash_of(word, shift)
         if has_gram(grams[place >> 12], place):
