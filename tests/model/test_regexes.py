@@ -40,8 +40,10 @@ def test_what_a_regular_expression_needs_is_part_of_all_that_match(flags, patter
     except ValueError:
         assume(False)
     if isinstance(found, Regex) and found.matches(text):
-        needles, is_folded = found.needles
-        assert not needles or any(each in (fold(text) if is_folded else text) for each in needles)
+        needles, is_folded, others, characters = found.needles
+        needed = fold(text) if is_folded else text
+        assert all(any(each in needed for each in choice) for choice in (needles, *others) if choice)
+        assert len(text) >= characters
         assert found.needed in text
 
 
@@ -57,7 +59,20 @@ def test_what_a_regular_expression_needs_is_part_of_all_that_match(flags, patter
 )  # fmt: skip
 def test_the_longest_texts_that_are_needed_are_known(pattern, needles):
     found = regex(pattern).needles
-    assert found == (tuple(needles), pattern.startswith("(?i)"))
+    assert found[:2] == (tuple(needles), pattern.startswith("(?i)"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "characters", "others"),
+    [
+        (r"\s[a-f0-9]{64}\s[a-f]{16}", 82, []), ("[^/]{100,}$", 100, []), (".{1000}", 1000, []), ("(ab|c)+x?", 1, []),
+        (r"^\bab\b.$", 3, []), ("(?i)(set).*&&.*(invoke|put)", 8, [("&&",), ("invoke", "put")]), ("a*|b", 0, []), ("(a{2,3}){4}", 8, []),
+    ],
+)  # fmt: skip
+def test_it_is_known_how_long_a_text_must_be_and_what_else_is_needed(pattern, characters, others):
+    found = regex(pattern).needles
+    assert found.characters == characters
+    assert [each for each in found.others if max(map(len, each)) > 1] == others
 
 
 @given(st.text("ab^$\\.%_", max_size=6), TEXTS)

@@ -38,12 +38,12 @@ class Regex:
 
     def matches(self, text: str) -> bool:
         """Whether the expression is found in a text."""
-        return _compiled(self.text).search(text) is not None
+        return len(text) >= self.needles.characters and _compiled(self.text).search(text) is not None
 
     @property
     def needed(self) -> str:
         """The longest text known to be part of every text that matches; empty if none is known."""
-        texts, is_folded = needles_of(self.text)
+        texts, is_folded, *_ = needles_of(self.text)
         return texts[0] if len(texts) == 1 and not is_folded else ""
 
     @property

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from thatch.compiled.records import Doubles, Int32s, Int64s, Uint8s, Uint16s
 from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
-from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, needed_of, test_of
+from thatch.matching.segments.rules.literals import NUMBER, Atom, Test, other_tests, test_of
 from thatch.model.filters import Filter
 from thatch.model.names import ANYWHERE, base_of
 from thatch.model.tree_printing import tree_text
@@ -24,6 +24,8 @@ LEAF, ALL_OF, ANY_OF = range(
 )  # in the lowest two bits of a token; above them the test, or the number of children
 
 FOLDED = 8  # added to the kind of a literal that is read in the folded text
+
+_MOST_LEAST = 2**31 - 1
 
 _Literal = tuple[int, bool, Atom]  # of an attribute, folded or not
 
@@ -43,6 +45,7 @@ class RuleTable(NamedTuple):
     test_flags: Uint16s  # 1 folded, 2 negated
     test_classes: Uint8s
     test_asked: Uint8s
+    test_least: Int32s  # bytes
     test_atom_at: Int64s
     test_atoms: Int32s
     test_needle_at: Int64s
@@ -94,11 +97,10 @@ class RuleDraft:
         self._tokens += [test << 2 | LEAF for test in known]
 
     def _tests_of_leaf(self, leaf: Leaf) -> list[int]:
-        """The numbers of tests that all hold wherever a leaf does; those after the first are on its other attributes."""
-        tests = [test_of(leaf)] + [needed_of(leaf)] * (len(leaf.keys) - 1)
+        """The numbers of tests that all hold wherever a leaf does, of which the first may say that the filter is asked."""
         return [
             self._tests.setdefault((self._attribute(key), test), len(self._tests))
-            for key, test in zip(leaf.keys, tests, strict=True)
+            for key, test in [(leaf.keys[0], test_of(leaf)), *other_tests(leaf)]
         ]
 
     def _attribute(self, key: str) -> int:
@@ -129,6 +131,7 @@ class RuleDraft:
             test_flags=np.array([each.folded + 2 * each.negated for _, each in tests], np.uint16),
             test_classes=np.array([each.classes for _, each in tests], np.uint8),
             test_asked=np.array([each.asked for _, each in tests], np.uint8),
+            test_least=np.array([min(each.least, _MOST_LEAST) for _, each in tests], np.int32),
             test_atom_at=starts_of(np.array([*map(len, atoms)], np.int64)),
             test_atoms=_joined(atoms),
             test_needle_at=starts_of(np.array([*map(len, needles)], np.int64)),

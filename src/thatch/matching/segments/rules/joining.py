@@ -91,6 +91,7 @@ def _only(table: RuleTable, rules: Int64s) -> RuleTable:
         test_flags=table.test_flags[tests],
         test_classes=table.test_classes[tests],
         test_asked=table.test_asked[tests],
+        test_least=table.test_least[tests],
         test_atom_at=starts_of(sizes[:, 0]),
         test_atoms=number[~is_needle].astype(np.int32),
         test_needle_at=starts_of(sizes[:, 1]),
@@ -110,7 +111,9 @@ def _literals(table: RuleTable) -> tuple[Int64s, Int64s, Texts]:
 
 def _same_tests(table: RuleTable, same_atom: Int64s) -> Int64s:
     """A number for each test, the same for those that are equal, given such numbers of literals."""
+    least = np.arange(len(table.test_least) + 1)
     columns = (
+        (least * 4, table.test_least),
         (table.test_atom_at * 8, same_atom[table.test_atoms]),
         (table.test_needle_at * 8, same_atom[table.test_needles]),
         (table.test_range_at * _RANGE.itemsize, table.test_ranges),
@@ -125,7 +128,7 @@ def _same_tests(table: RuleTable, same_atom: Int64s) -> Int64s:
     )
     return numbered(
         table.test_attribute.astype(np.int64) << 32 | asks,
-        sizes[:, 0] << 32 | sizes[:, 1],  # what is left of the text is ranges
+        sizes[:, 1] << 32 | sizes[:, 2],  # what is left of the text is ranges
         Texts(starts_of(sizes.sum(1)), content),
     )[0]
 

@@ -228,6 +228,7 @@ class _Layout:
             table.test_asked,
             table.test_range_at,
             self._is_negated,
+            table.test_least,
         )
         lists = groups.at[: count + 1], groups.at[count:], groups.numbers
         written = emit_tests(

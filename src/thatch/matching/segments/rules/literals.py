@@ -57,6 +57,7 @@ __all__ = [
     "Test",
     "needed_of",
     "needle_of",
+    "other_tests",
     "test_of",
 ]  # fmt: skip
 
@@ -76,6 +77,10 @@ READ_FORMS = (
     ("reverse",),
     ("reverse", "lower"),
 )  # of texts: functions that kernels need not apply
+
+_WORTH = (
+    2  # characters from which on a text that a regular expression needs is looked for besides the longest
+)
 
 Range = tuple[float, float, bool, bool]  # bounds, and whether each of them is left out
 
@@ -98,7 +103,7 @@ class Test:
     needles : literals of which one holds wherever the filter has to be asked
     folded_needles : more of those, which are read in the folded text although the others are not
     asked : bits of the classes of values about which the filter has to be asked; text only where a needle holds, if
-        there are needles
+        there are needles, and only if it has at least `least` bytes
     """
 
     folded: bool
@@ -109,6 +114,7 @@ class Test:
     needles: frozenset[Atom] = frozenset()
     asked: int = 0
     folded_needles: frozenset[Atom] = frozenset()
+    least: int = 0
 
 
 def test_of(leaf: Leaf) -> Test:
@@ -132,10 +138,45 @@ def test_of(leaf: Leaf) -> Test:
     classes, atoms, ranges = parts
     found = _literals_of(leaf.key, leaf.patterns, folded=folded)
     if found is None:
-        return Test(folded, negated=False, classes=0, asked=_classes_of(leaf))
+        return Test(
+            folded, negated=False, classes=0, asked=_classes_of(leaf), least=_least_of(leaf, folded=folded)
+        )
     more, own, of_folded = found
     asked = TEXT_CLASS if own or of_folded else 0
     return Test(folded, negated, classes, frozenset(atoms | more), frozenset(ranges), own, asked, of_folded)
+
+
+def _least_of(leaf: ValueTest, *, folded: bool) -> int:
+    """How many bytes a text that passes must have; folding may make it shorter."""
+    if folded or leaf.negated or intersect(leaf.constraint, TEXTS):
+        return 0
+    return min(each.needles.characters if isinstance(each, Regex) else 0 for each in leaf.patterns)
+
+
+def other_tests(leaf: Leaf) -> list[tuple[str, Test]]:
+    """Tests that hold wherever a leaf does, and the attributes they are on, besides `test_of` on the first one."""
+    if isinstance(leaf, ValueTest):
+        return [(leaf.key, each) for each in _tests_of_search(leaf)]
+    return [(key, needed_of(leaf)) for key in leaf.keys[1:]]
+
+
+def _tests_of_search(leaf: ValueTest) -> list[Test]:
+    """What a text must contain, each on its own, that one regular expression is found in."""
+    if (
+        leaf.negated
+        or leaf.constraint
+        or len(leaf.patterns) != 1
+        or split(leaf.key)[0] not in ((), ("lower",))
+    ):
+        return []
+    (pattern,) = leaf.patterns
+    if not isinstance(pattern, Regex):
+        return []
+    folded = pattern.needles.is_folded or "lower" in split(leaf.key)[0]
+    choices = [each for each in pattern.needles.others if min(map(len, each)) >= _WORTH]
+    return [
+        Test(folded, negated=False, classes=0, atoms=frozenset(map(_contained, each))) for each in choices
+    ]
 
 
 def needed_of(leaf: Leaf) -> Test:
@@ -291,8 +332,7 @@ def _plain_atom(text: str) -> Atom | None:
 def _needles_of(pattern: Pattern) -> tuple[set[Atom], bool]:
     """Literals that a pattern cannot do without, one of them; and whether they are those of folded text."""
     if isinstance(pattern, Regex):
-        texts, is_folded = pattern.needles
-        return set(map(_contained, texts)), is_folded
+        return set(map(_contained, pattern.needles.texts)), pattern.needles.is_folded
     run = needle_of(pattern)
     return ({_contained(run)} if run else set()), False
 

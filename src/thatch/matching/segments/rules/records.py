@@ -28,9 +28,7 @@ __all__ = [
     "TextRecord",
 ]  # fmt: skip
 
-TEST_WIDTH = (
-    6  # attribute, classes and flags, group, range test, where to go if it holds, where if it does not
-)
+TEST_WIDTH = 6  # attribute, classes and flags, group, range test, where to go if it holds, where if it does not  # of one that asks the filter: the least length of a text instead of ranges
 ASKED, SCANNED = 1 << 8, 1 << 9  # flags: ask the filter if the class is one of these; scan the text first
 YES, NO, MAYBE = -1, -2, -3  # ends of a tree's tests
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thatch.compiled.decorators import kernel, short_kernel, subkernel
+from thatch.compiled.decorators import inline, kernel, short_kernel, subkernel
 from thatch.compiled.pointers import pointer_to
 from thatch.matching.segments.records import MOST_SORTED
 from thatch.matching.segments.rules.kernels.events import file_columns, file_rows
@@ -149,6 +149,12 @@ def _is_in_range(rules, search, attribute, test):
     return False
 
 
+@inline
+def _length(search, attribute):
+    """How many bytes the text of an attribute has."""
+    return search.places[4 * attribute + 1] - search.places[4 * attribute]
+
+
 @subkernel
 def _decide(rules, search, event, rule):
     """Run the tests of a rule: YES, NO, or MAYBE if its filter must be asked."""
@@ -160,8 +166,9 @@ def _decide(rules, search, event, rule):
         search.steps += 1
         holds = (flags >> kind) & 1
         if flags & ASKED:
-            if holds:
+            if holds and (kind != _TEXT or rules.tests[test + 3] <= _length(search, attribute)):
                 return np.int64(MAYBE)
+            holds = np.int64(0)
         elif holds == 0 and kind >= _NUMBER:
             if group >= 0:
                 if flags & SCANNED and kind == _TEXT:

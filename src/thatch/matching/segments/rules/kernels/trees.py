@@ -114,7 +114,7 @@ def _append(out, at, attribute, flags, group, ranges, holds, fails):
 @subkernel
 def _emit(tests, groups, is_late, test, yes, no, out, at):
     """Append the tests of a leaf: what literals decide, then whether the filter must be asked; the end, the last is the first."""
-    attributes, classes, asked, range_at, is_negated = tests
+    attributes, classes, asked, range_at, is_negated, least = tests
     group_at, needle_at, parts = groups
     attribute = attributes[test]
     if is_negated[test]:
@@ -123,7 +123,7 @@ def _emit(tests, groups, is_late, test, yes, no, out, at):
     if asked[test] != 0:
         # A negated leaf that may have to be asked must be, whichever way the answer goes.
         ask, fails = at, no
-        at = _append(out, at, attribute, ASKED | np.int64(asked[test]), -1, -1, no, no)
+        at = _append(out, at, attribute, ASKED | np.int64(asked[test]), -1, least[test], no, no)
         no = ask
         first, last = needle_at[test], needle_at[test + 1]
         if first < last:
@@ -147,7 +147,7 @@ def emit_tests(order, token_at, tokens, child_at, children, tests, groups, is_la
     Parameters
     ----------
     child_at, children : the children of each node, the last to be tested first
-    tests : attribute, classes, asked classes, ranges, whether it is negated
+    tests : attribute, classes, asked classes, ranges, whether it is negated, how long a text about which it asks is
     groups : where the groups of each test begin, of its literals and of its needles, and all of them
     is_late : tests that have a text scanned, if they are come to
     stack : room for a row of four numbers for each token of a rule: node, where to go if it holds and if not, children done
