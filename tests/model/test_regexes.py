@@ -53,7 +53,8 @@ def test_what_a_regular_expression_needs_is_part_of_all_that_match(flags, patter
         ("foo[0-9]+barbar", ["barbar"]), ("abc?d", ["ab"]), ("a{2}bcd", ["bcd"]), ("a|b", ["a", "b"]), ("a|b*", []),
         ("(a|b)cde", ["acde", "bcde"]), (r"a\.b\d", ["a.b"]), (r"\101bcd.", ["bcd"]), ("ab+c", ["ab"]), (r"\x{61}b.", ["b"]),
         ("(cat|dog)s.*x", ["cats", "dogs"]), ("x((ab)c)y.", ["xabcy"]), ("(abc)?d", ["d"]), ("(cat|do)g+s.", ["catg", "dog"]), ("1(a|b|)2.", ["1a2", "1b2", "12"]),
-        ("[ab](x|yz[01])cd", ["cd"]), ("(?:foo|ba[rz])!", ["foo", "ba"]),
+        ("[ab](x|yz[01])cd", ["axcd", "ayz0cd", "ayz1cd", "bxcd", "byz0cd", "byz1cd"]), ("(?:foo|ba[rz])!", ["foo!", "bar!", "baz!"]),
+        ("a[bc]d.", ["abd", "acd"]), ("x[ab]{1}y.", ["xay", "xby"]), ("x[a-c]yz", ["yz"]), ("[^a]bc", ["bc"]), ("a[b]+c", ["ab"]),
         ("(?i)ABC.", ["abc"]), ("(?i)Größe", ["gr"]), (r"\Qa.b\E.", []), ("(?-i)a.", []), (".*", []),
     ],
 )  # fmt: skip

@@ -26,11 +26,11 @@ import numpy as np
 from thatch.errors import EventError, shown
 from thatch.model.derived import derive, fold
 from thatch.model.lines import BOTTOM, RANK_TEXT, RANK_TEXTS, Cut, point
-from thatch.model.names import ANYWHERE, base_of, key_of
+from thatch.model.names import ANYWHERE, base_of, key_of, name_of
 from thatch.model.schema import Schema
 from thatch.model.values import check_text, read_scalar
 
-__all__ = ["MAX_DEPTH", "MAX_PARTS", "Choice", "Record", "read_event"]
+__all__ = ["MAX_DEPTH", "MAX_PARTS", "Choice", "PlainRecord", "Record", "read_event"]
 
 _NOTHING: frozenset[str] = frozenset()
 MAX_DEPTH = 128  # of nested objects and lists; deeper events are refused, which also ends cycles
@@ -103,6 +103,28 @@ class Record:
     def flat(self) -> Iterator[dict[str, Cut]]:
         """Every flat event, written out: the definition, for references and tests. Exponential in the lists."""
         yield from _product(dict(self.points), self.choices)
+
+
+class PlainRecord(Record):
+    """A flat event of plain values, known to be one, of which a value is read when it is asked for."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, event: Mapping[str, Any]) -> None:
+        super().__init__({})
+        self._event = event
+
+    def point(self, key: str) -> Cut:
+        """Where the event lies on an attribute's line, but for that of all texts."""
+        place = self.points.get(key)
+        if place is None:
+            if key[-1] == ")":
+                place = derive(key, self.point(base_of(key)))
+            else:
+                name = name_of(key)
+                place = point(read_scalar(self._event[name], name)) if name in self._event else BOTTOM
+            self.points[key] = place
+        return place
 
 
 def _product(points: dict[str, Cut], choices: tuple[Choice, ...]) -> Iterator[dict[str, Cut]]:

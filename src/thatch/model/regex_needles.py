@@ -19,6 +19,7 @@ _ESCAPE = re.compile(r"[xpP]\{[^}]*\}|x..|[pP].|[0-7]{1,3}|.", re.DOTALL)  # wha
 _FLAGS = re.compile(r"\(\?([imsU]+)\)")
 _GROUP = re.compile(r"\((\?:|\?P?<\w+>)?(?!\?)")
 _REPEAT = re.compile(r"[*?+]|\{\d+(,\d*)?\}")
+_SMALL_CLASS = re.compile(r"\[([^]\\^\[-]{1,8})\]")  # of a few characters that mean themselves
 _NONE_AT_LEAST = re.compile(r"[*?]|\{0+[,}]")
 
 
@@ -110,7 +111,8 @@ def _sequence(text: str, at: int, *, is_folded: bool) -> tuple[_Known, int]:
         repeat = _REPEAT.match(text, end)
         characters += own.characters * _least_times(repeat)
         at = end if repeat is None else repeat.end() + text.startswith("?", repeat.end())
-        if repeat is not None or not own.is_literal:
+        is_repeated = repeat is not None and repeat[0] != "{1}"
+        if is_repeated or not own.is_literal:
             choices.append(_EMPTY)
             is_literal = False
     return _Known(choices, is_literal, characters), at
@@ -145,6 +147,9 @@ def _item(text: str, at: int, *, is_folded: bool) -> tuple[_Known, int]:
         known, end = _alternatives(text, group.end(), is_folded=is_folded)
         return known, end + 1
     if character == "[":
+        small = _SMALL_CLASS.match(text, at)
+        if small is not None and not is_folded:
+            return _Known([tuple(dict.fromkeys(small[1]))], is_literal=True, characters=1), small.end()
         return _ONE, end_of_class(text, at + 1)
     if character == "\\":
         following = text[at + 1 : at + 2]

@@ -24,7 +24,7 @@ from thatch.matching.segments.records import (
 from thatch.matching.segments.rules.merging import Fresh
 from thatch.matching.segments.shape import Shape
 from thatch.matching.segments.workspace import SearchWorkspace
-from thatch.model.events import Record, read_event
+from thatch.model.events import PlainRecord, Record, read_event
 
 __all__ = ["Pool", "View"]
 
@@ -250,7 +250,12 @@ class View:
         slots = room.rules.found(counts)
         if counts <= _SURE:
             return slots
-        return self._with_asked(room, slots, room.rules.pending(counts), lambda names: _part_of(event, names))
+        part = PlainRecord(event)  # one for all rules, with what they ask for
+
+        def read(names: Names) -> Record:
+            return read_event(event) if names is None else part
+
+        return self._with_asked(room, slots, room.rules.pending(counts), read)
 
     def match_rules(self, room: SearchWorkspace, record: Record) -> Slots:
         """The slots of rules that an event matches, in order."""
@@ -308,10 +313,3 @@ class View:
         if not more:
             return found
         return np.union1d(found, np.fromiter(more, np.int64, len(more)))
-
-
-def _part_of(event: dict[str, Any], names: Names) -> Record:
-    """A flat event as a record, of these names only: the others do not matter to who asks."""
-    if names is None:
-        return read_event(event)
-    return read_event({name: event[name] for name in names if name in event})
