@@ -92,6 +92,21 @@ def test_only_so_many_facts_are_remembered() -> None:
     assert len(net.brokers["a"].explain("client of nobody#5")) == 1
 
 
+def test_of_a_frame_each_event_is_explained_alone() -> None:
+    net = Pump("a-b")
+    net.advertise("a", "ad", "x >= 0")
+    net.subscribe("b", "s", "x <= 5")
+    net.publish_all("a", "client of ad", {"x": 1}, {"x": -1}, {"x": 9})
+    one, other, last = (net.brokers["a"].explain(f"client of ad#{number}") for number in (1, 2, 3))
+    assert [each.partition(": ")[2] for each in (*one, *other, *last)] == [
+        "came from client of ad, was sent on to b and wanted by no client here.",
+        "came from client of ad and was refused: an event that the client has not advertised.",
+        "came from client of ad, was sent on to nobody and wanted by no client here.",
+    ]
+    for name in ("client of ad#01", "client of ad#4", "ad#1", "#1", "client of ad#" + "1" * 5_000):
+        assert net.brokers["a"].explain(name) == []
+
+
 def test_a_route_tells_where_an_event_would_go() -> None:
     net = Pump("a-b b-c", Routing(way="subscriptions"))
     net.subscribe("b", "here", "x = 1")
