@@ -6,13 +6,13 @@ step is sent; a step of which nothing is on disk has not happened.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from thatch.broker.event_frames import EventFrame, RefusedEvent
 from thatch.broker.messages import Message, Publish, message_id
 from thatch.broker.stimuli import Packet
 from thatch.errors import EventError, SubscriptionError, ThatchError
+from thatch.model.frozen import quick_value
 
 __all__ = [
     "CancelTimer",
@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class _Effect:
     """The cause of an effect is the number of the stimulus that led to it."""
 
     cause: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class SendPacket(_Effect):
     """Send a packet to a neighbour; it may be lost, duplicated or late, but packets of one link keep their order."""
 
@@ -46,7 +46,7 @@ class SendPacket(_Effect):
     packet: Packet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Deliver(_Effect):
     """Give events to a client, each with the ids of its subscriptions that want it."""
 
@@ -57,7 +57,7 @@ class Deliver(_Effect):
     number: int = 0  # to be acknowledged, if it is for durable subscriptions; else 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class DeadLetter(_Effect):
     """Events for durable subscriptions of a client that it will not get: nothing is kept of them."""
 
@@ -67,7 +67,7 @@ class DeadLetter(_Effect):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Confirm(_Effect):
     """Tell a client that its unsubscription is done everywhere."""
 
@@ -75,7 +75,7 @@ class Confirm(_Effect):
     request: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Published(_Effect):
     """Tell a client up to which number its events have been taken, and which of the last ones were refused."""
 
@@ -84,7 +84,7 @@ class Published(_Effect):
     refused: tuple[RefusedEvent, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Refuse(_Effect):
     """Tell a client that its message was refused, and why; nothing has changed."""
 
@@ -102,7 +102,7 @@ class Refuse(_Effect):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Ignored(_Effect):
     """Something that came could not be used: it is counted by reason, and nothing has changed."""
 
@@ -111,7 +111,7 @@ class Ignored(_Effect):
     count: int = 1  # how many, such as events of one frame
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Persist(_Effect):
     """Keep a value under a key, or delete it where the value is None.
 
@@ -122,7 +122,7 @@ class Persist(_Effect):
     value: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class SetTimer(_Effect):
     """Call back at a time, unless the timer is set again or cancelled before."""
 
@@ -130,21 +130,21 @@ class SetTimer(_Effect):
     at: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class CancelTimer(_Effect):
     """Do not call back."""
 
     timer: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class NeighbourFailed(_Effect):
     """A neighbour has acknowledged nothing for too long; messages for it are kept until its link is up again."""
 
     neighbour: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class CloseLink(_Effect):
     """Close a link that must not exist: the neighbour is forgotten here already."""
 

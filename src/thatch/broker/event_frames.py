@@ -8,12 +8,12 @@ keeps its number wherever it is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from operator import lt
 from typing import Any
 
 from thatch.broker.event_codec import decode_event, encode_event
 from thatch.errors import EventError
+from thatch.model.frozen import quick_value
 from thatch.model.values import MAX_INTEGER, is_id
 
 __all__ = ["MOST_ROWS", "EventFrame", "RefusedEvent", "encode_frame", "event_id", "why_malformed"]
@@ -21,7 +21,7 @@ __all__ = ["MOST_ROWS", "EventFrame", "RefusedEvent", "encode_frame", "event_id"
 MOST_ROWS = 2**16  # of one frame
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class EventFrame:
     """Events of one publisher, in the order of their numbers.
 
@@ -70,7 +70,7 @@ class EventFrame:
         return [decode_event(row) for row in self.rows]
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class RefusedEvent:
     """An event that was not published."""
 
@@ -109,6 +109,6 @@ def why_malformed(frame: object) -> str:
         return "a frame of too many events"
     if set(map(type, numbers)) != {int} or not 0 < numbers[0] <= numbers[-1] <= MAX_INTEGER:
         return "a frame whose numbers are none"
-    if any(one >= other for one, other in pairwise(numbers)):
+    if not all(map(lt, numbers, numbers[1:])):
         return "a frame whose numbers do not grow"
     return ""

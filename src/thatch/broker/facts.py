@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from thatch.broker.event_frames import EventFrame, event_id
+from thatch.model.frozen import quick_value
 
 __all__ = ["Facts", "Going", "PublishedFact"]
 
@@ -20,7 +20,7 @@ class Going(Protocol):
     refused: dict[int, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class PublishedFact:
     """A frame came and was sent on and delivered; places are those of its events in the frame."""
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from thatch.broker.event_frames import EventFrame, event_id, why_malformed
 from thatch.model.filters import Filter
+from thatch.model.frozen import quick_value
 
 __all__ = [
     "Acknowledge",
@@ -75,7 +76,7 @@ class Unsubscribed:
     request: str
 
 
-@dataclass(frozen=True, slots=True)
+@quick_value
 class Publish:
     """Events of one publisher."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from thatch.broker.messages import Message
 from thatch.broker.settings import Routing
 from thatch.errors import ParameterError, shown
+from thatch.model.frozen import quick_value
 
 __all__ = [
     "ClientConnected",
@@ -28,7 +28,7 @@ __all__ = [
 _LATEST = 1e300  # beyond any time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Packet:
     """What travels on a link between brokers: a message with its number, and an acknowledgement."""
 
@@ -39,14 +39,14 @@ class Packet:
     message: Message | None  # None in a packet that only acknowledges
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class Stimulus:
     """Something that happened, and when: the core has no clock."""
 
     now: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class PacketReceived(Stimulus):
     """A packet came from a neighbour."""
 
@@ -54,7 +54,7 @@ class PacketReceived(Stimulus):
     packet: Packet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class MessageReceived(Stimulus):
     """A message came from a client that is connected here."""
 
@@ -62,14 +62,14 @@ class MessageReceived(Stimulus):
     message: Message
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class ClientConnected(Stimulus):
     """A client is connected; it still has its earlier subscriptions and advertisements."""
 
     client: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class ClientDisconnected(Stimulus):
     """A client has disconnected; `for_good` ends its subscriptions and advertisements."""
 
@@ -77,14 +77,14 @@ class ClientDisconnected(Stimulus):
     for_good: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class LinkUp(Stimulus):
     """A link to a neighbour can be used; if it is new, the neighbour joins."""
 
     neighbour: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class LinkDown(Stimulus):
     """A link cannot be used; `for_good` forgets the neighbour and all that came from it."""
 
@@ -92,14 +92,14 @@ class LinkDown(Stimulus):
     for_good: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class TimerFired(Stimulus):
     """A timer that was set has expired."""
 
     timer: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_value
 class RoutingSwitched(Stimulus):
     """The broker is to route in another way from now on."""
 

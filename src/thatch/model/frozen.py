@@ -1,4 +1,4 @@
-"""Dataclasses of values that filters are made of, by the hundred for one filter."""
+"""Dataclasses of values that are made by the hundred: for one filter, or for one event that a broker sends on."""
 
 from __future__ import annotations
 
