@@ -19,9 +19,10 @@ VENUES = ("NYSE", "LSE")
 
 @pytest.fixture
 def ticking(monkeypatch):
-    """A clock on which a twentieth of a second passes whenever somebody looks."""
+    """Few quotes in a round, and a clock on which a quarter of a second passes whenever somebody looks."""
+    monkeypatch.setattr(demo_network, "_ROUND", 64)
     ticks = count()
-    monkeypatch.setattr(demo_network, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 20))
+    monkeypatch.setattr(demo_network, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 4))
 
 
 def quotes():

@@ -96,6 +96,7 @@ def test_many_events_are_routed_as_each_of_them_would_be(count: int) -> None:
         assert list(zip(rows_wanted, subscriptions, strict=True)) == [pair for pair in pairs if pair[1]]
 
 
+@pytest.mark.slow
 def test_slots_and_numbers_that_are_no_longer_used_are_given_up() -> None:
     index = Index()
     there: deque[Subscribed] = deque()

@@ -18,6 +18,7 @@ from hypothesis.stateful import invariant, precondition, rule
 
 import thatch
 from tests.engine.held import IDS, MOMENTS, Held, HeldSubscriptions
+from tests.examples import examples
 from tests.strategies import SMALL_NUMBERS, events, expressions
 from thatch.engine import merger, state
 from thatch.engine.texts import table as texts
@@ -228,7 +229,7 @@ class SteppedMergesOfGrowingEngines(SteppedMerges):
     FEW = 4
 
 
-HISTORIES = settings(max_examples=max(settings().max_examples // 5, 15), stateful_step_count=25)
+HISTORIES = examples(max(settings().max_examples // 5, 15), stateful_step_count=25)
 SteppedMerges.TestCase.settings = HISTORIES
 SteppedMergesOfGrowingEngines.TestCase.settings = HISTORIES
 SteppedMerges.TestCase.pytestmark = SteppedMergesOfGrowingEngines.TestCase.pytestmark = [pytest.mark.slow]

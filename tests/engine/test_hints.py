@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
 from tests import strategies as make
+from tests.examples import examples
 from thatch.engine.hints import hints_of
 from thatch.matching.growing import FEW
 from thatch.matching.segments.building.ranked import Ranked
@@ -77,7 +78,7 @@ def is_event(value: dict[str, Any]) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@examples(25)
 @given(st.data())
 def test_any_filters_on_any_events_are_answered_the_same(data):
     texts = []

@@ -14,6 +14,7 @@ from hypothesis.stateful import invariant, rule
 
 import thatch
 from tests.engine.held import IDS, MOMENTS, HeldSubscriptions
+from tests.examples import examples
 from tests.strategies import events, expressions
 from thatch.matching import growing, reference
 from thatch.matching.segments import index as segments
@@ -105,7 +106,7 @@ class SegmentedEngineHistory(EngineHistory):
 
 
 # A history is many examples in one, so that fewer do.
-HISTORIES = settings(max_examples=max(settings.default.max_examples // 5, 20))
+HISTORIES = examples(max(settings.default.max_examples // 5, 20))
 EngineHistory.TestCase.settings = HISTORIES
 SegmentedEngineHistory.TestCase.settings = HISTORIES
 

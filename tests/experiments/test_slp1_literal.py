@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.examples import examples
 from tests.experiments.slp1_literal import expand, round_each, solve_literally
 from tests.placement.brute_force import least_bandwidth
 from tests.placement.instances import drawn, problems
@@ -18,7 +19,7 @@ from thatch.placement.slp.relaxation import FractionalFilters
 
 @pytest.mark.slow
 @given(problem=problems)
-@settings(max_examples=25)
+@examples(25)
 def test_every_answer_is_certified(problem):
     placement = solve_literally(problem)
     assert verify(placement).is_valid
@@ -34,7 +35,7 @@ def test_the_same_seed_gives_the_same_placement():
 
 @pytest.mark.slow
 @given(tiny)
-@settings(max_examples=40)
+@examples(40)
 def test_no_answer_within_limits_undercuts_the_optimum(problem):
     placement = solve_literally(problem)
     if placement.status is not Status.INFEASIBLE:

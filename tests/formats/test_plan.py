@@ -8,9 +8,10 @@ from contextlib import suppress
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.placement.subscribers import homes, people, sites
 from tests.strategies import expressions, schemas
 from thatch import Integer, Schema, parse
@@ -50,7 +51,7 @@ def test_a_plan_comes_back_from_its_folder(plan, tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(expressions, min_size=1, max_size=3), schemas)
 @example([Distinct("x", 5)], None)  # an interval from below 5 to the end of texts
 @example([Or((Compare("x", "<", 5), Compare("x", ">", 7)))], None)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
 from tests import strategies as make
+from tests.examples import examples
 from thatch.matching.problem import AccessHints, Spread
 from thatch.model.derived import derive
 from thatch.model.lines import NUMBERS, PRESENT, TEXTS, WHOLE, contains, point
@@ -15,7 +16,7 @@ from thatch.model.lines import NUMBERS, PRESENT, TEXTS, WHOLE, contains, point
 PLACES = [(rank,) for rank in range(5)] + [point(value) for value in (-2, 0.5, 1, 3, "", "a", "A", "b", "é")]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(make.expressions, st.lists(st.floats(0, 1), min_size=len(PLACES), max_size=len(PLACES)))
 def test_the_share_of_a_constraint_is_that_of_the_points_in_it(expression, weights):
     shares = dict(zip(PLACES, weights, strict=True))

@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.strategies import events, expressions
 from thatch import parse
 from thatch.errors import EventError, FilterError
@@ -216,7 +217,7 @@ OTHERS = [parse(f"x > {number} and y < {number}") for number in range(70)]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("capacity", [16, 4_096])
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_integers_that_no_double_equals_are_found_beside_many_other_filters(
     capacity: int, data: st.DataObject

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thatch import parse
 from thatch.errors import FilterError
 from thatch.matching.segments import SegmentIndex
@@ -92,7 +93,7 @@ FORMS = ["new", "in segments", "at once", "merged", "laid out again", "saved"]
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=15)
+@examples(15)
 @given(data=st.data())
 def test_rules_match_what_their_filters_do(form: str, data: st.DataObject) -> None:
     held = dict(enumerate(data.draw(st.lists(rules(), min_size=1, max_size=6))))

@@ -12,10 +12,11 @@ from unittest import mock
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
+from tests.examples import examples
 from tests.strategies import combined, conditions, regexes
 from thatch.matching import growing, reference
 from thatch.matching.segments.rules import lists as packed
@@ -80,7 +81,7 @@ def wanted(held: dict[str, Expression], event: dict[str, Any]) -> list[str]:
     return [name for name, each in held.items() if reference.matches(each, event)]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rules, st.lists(plain_events, min_size=1, max_size=6), st.lists(listed_events, max_size=3))
 def test_an_engine_matches_what_the_reference_does(expressions, plain, listed):
     with (
@@ -108,7 +109,7 @@ def test_an_engine_matches_what_the_reference_does(expressions, plain, listed):
                 assert one.match(event) == wanted(held, event)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     rules,
     st.lists(

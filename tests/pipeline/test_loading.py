@@ -7,10 +7,11 @@ import io
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
+from tests.examples import examples
 from thatch.errors import TableError
 from thatch.formats.subscriptions import read_subscriptions as read_embedded
 from thatch.pipeline.sources import read_subscriptions
@@ -87,7 +88,7 @@ ROWS = st.fixed_dictionaries(
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")
-@settings(max_examples=3)
+@examples(3)
 @given(st.lists(ROWS, min_size=30, max_size=200))
 def test_every_row_is_accepted_or_refused_as_the_engine_does(spark, tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("rows")

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
+from tests.examples import examples
 from tests.pipeline.test_reducing import DECLARED, DERIVED, PLAIN, SCHEMA, sets_of
 from thatch.engine import container
 from thatch.errors import ParameterError, SubscriptionError, TableError
@@ -91,14 +92,14 @@ def members(row: dict) -> list[str]:
 
 
 @given(filters=sets_of(st.one_of(PLAIN, DERIVED)), events=EVENTS)
-@settings(max_examples=30)
+@examples(30)
 def test_what_is_merged_without_gaps_wants_exactly_what_its_parts_want(filters, events):
     assert_exact(filters, events, None)
 
 
 @pytest.mark.slow
 @given(filters=sets_of(DECLARED, SCHEMA), events=EVENTS)
-@settings(max_examples=30)
+@examples(30)
 def test_declared_lines_are_merged_exactly_too(filters, events):
     assert_exact(filters, events, SCHEMA)
 
@@ -116,7 +117,7 @@ def assert_exact(filters: list[str], events: list[dict], schema: thatch.Schema |
 
 
 @given(filters=sets_of(PLAIN), events=EVENTS)
-@settings(max_examples=30)
+@examples(30)
 def test_a_closed_gap_lets_through_what_its_filter_says_and_nothing_else(filters, events):
     before = None
     for row in told_of(filters):
@@ -131,7 +132,7 @@ def test_a_closed_gap_lets_through_what_its_filter_says_and_nothing_else(filters
 
 @pytest.mark.slow
 @given(filters=sets_of(st.one_of(PLAIN, DERIVED)), parts=st.integers(1, 4))
-@settings(max_examples=30)
+@examples(30)
 def test_components_do_not_depend_on_who_holds_which_rows(filters, parts):
     assert told_of(filters, parts=parts) == told_of(filters, parts=1)
 
@@ -176,7 +177,7 @@ def test_a_gap_between_a_number_and_a_text_stays_open():
 
 
 @given(st.lists(st.lists(st.integers(-3, 6), max_size=4, unique=True), max_size=12), st.randoms())
-@settings(max_examples=40)
+@examples(40)
 def test_rows_choose_the_tail_that_most_share_whatever_their_order(tails, random):
     pairs = [(row, tail) for row, own in enumerate(tails) for tail in own]
     random.shuffle(pairs)
@@ -237,7 +238,7 @@ def test_the_values_that_subscriptions_name_do_not_depend_on_how_the_work_is_spl
 
 
 @given(trials=st.integers(1, 60), data=st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_the_upper_bound_is_where_so_few_become_unlikely(trials, data):
     count = data.draw(st.integers(0, trials))
     bound = upper_bound(count, trials)
@@ -267,7 +268,7 @@ def test_bounds_of_large_logs_and_of_none():
     masses=st.lists(st.floats(0, 0.2), min_size=6, max_size=6),
     budget=st.sampled_from([0.0, 0.05, 0.3, 0.6, 1.0]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_the_frontier_is_that_of_counting_anew_for_every_choice(inside, masses, budget):
     mass, rows = np.array(masses), np.arange(6)
     trained, held = ([own for half, own in inside if half == which] for which in (False, True))

@@ -6,9 +6,10 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.strategies import events as any_events
 from tests.strategies import expressions, schemas
 from thatch import Decimal, Enum, Integer, Number, Schema, parse
@@ -67,7 +68,7 @@ def good(texts: list[str]) -> list:
     return found
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(filters(), min_size=1, max_size=6),
     st.lists(events, max_size=12),
@@ -96,7 +97,7 @@ def test_what_a_subscription_wants_passes_the_filter_around_its_boxes(texts, log
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.lists(expressions, min_size=1, max_size=4),
     schemas,

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thatch.placement.flow import assign_flow, route
 
 
@@ -45,7 +46,7 @@ instances = st.integers(1, 5).flatmap(
 
 
 @given(instances)
-@settings(max_examples=100)
+@examples(100)
 def test_the_flow_serves_as_many_as_an_independent_one(instance):
     rows, capacities = instance
     supplies = np.array([count for count, _ in rows])

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.examples import examples
 from tests.placement.instances import drawn, problems
 from thatch.placement import local_search, verify
 from thatch.placement.baselines import balance
@@ -24,7 +25,7 @@ def covered(problem, filters):
 
 
 @given(problems)
-@settings(max_examples=20)
+@examples(20)
 def test_the_search_keeps_limits_and_never_needs_more_bandwidth_than_balance(problem):
     start = balance(problem)
     before = measure(problem, start, algorithm="start")
@@ -96,7 +97,7 @@ def test_an_interest_is_covered_where_each_of_its_boxes_lies_inside_one_box(prob
 
 
 @given(problems)
-@settings(max_examples=20)
+@examples(20)
 def test_leaves_that_are_filled_anew_keep_capacities_and_contain_whom_they_serve(problem):
     served_by, filters = balance(problem)
     capacities = np.maximum(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.placement.brute_force import least_bandwidth, least_filter
 from tests.placement.instances import drawn
 from thatch.errors import ParameterError
@@ -39,7 +40,7 @@ tiny = st.builds(drawn, st.integers(0, 10_000), subscribers=st.integers(1, 6), l
 
 @pytest.mark.slow
 @given(tiny)
-@settings(max_examples=20)
+@examples(20)
 def test_neither_answers_within_limits_undercut_the_optimum_nor_does_it_undercut_the_bound(problem):
     optimum = least_bandwidth(problem, problem.beta_max)
     if optimum is not None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.placement.instances import drawn
 from tests.placement.subscribers import homes, log, people, sites
 from thatch import parse
@@ -40,7 +41,7 @@ def check_that_events_arrive(plan: PlacementPlan, rows, events) -> None:
             node = int(plan.tree.parents[node])
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 10_000), st.integers(1, 25), st.integers(0, 2), st.booleans())
 def test_what_subscribers_want_reaches_them_through_every_filter(seed, subscribers, inner, has_profile):
     rows, places = people(seed, subscribers)
@@ -160,7 +161,7 @@ def test_invalid_options_are_refused_before_anything_is_read(wrong, message):
         PlacementOptions(**wrong)
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(0, 10_000), st.booleans())
 def test_filters_fitted_anew_are_valid_and_never_larger(seed, has_levels):
     problem = drawn(seed, inner=2 if has_levels else 0, several=True, complexity=2)

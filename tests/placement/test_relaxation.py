@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.placement.instances import drawn
 from tests.placement.subscribers import homes, sites
 from tests.placement.test_flow import most_served
@@ -37,7 +38,7 @@ def least(values, is_enough) -> float:
     return min(value for value in values if is_enough(value))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10_000), st.integers(4, 14), st.integers(2, 4), st.sampled_from([0.0, 0.1, 0.5]))
 def test_the_least_that_must_give_is_that_of_an_independent_search(seed, subscribers, leaves, delay):
     problem = drawn(seed, subscribers=subscribers, leaves=leaves, max_delay=delay, beta=1.01, beta_max=1.3)

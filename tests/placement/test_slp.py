@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.placement.instances import drawn, problems
 from thatch.placement import BrokerTree, Status, solve, verify
 from thatch.placement.flow import route
@@ -41,7 +42,7 @@ def test_branches_are_children_with_the_leaves_below_them():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=20)
+@examples(20)
 def test_a_program_has_the_optimum_that_another_solver_finds(seed):
     optimize = pytest.importorskip("scipy.optimize")
     rng = np.random.default_rng(seed)
@@ -125,7 +126,7 @@ def test_a_draw_has_at_most_alpha_boxes_and_each_as_often_as_its_fraction():
 
 @pytest.mark.slow
 @given(problems)
-@settings(max_examples=40)
+@examples(40)
 def test_filters_grow_until_everybody_is_served_whenever_candidates_allow_it(problem):
     branches = (
         Branches.leaves(problem) if problem.tree.is_one_level else Branches.below(problem, problem.tree.root)

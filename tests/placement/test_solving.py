@@ -4,9 +4,10 @@ from itertools import count, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.placement.instances import drawn, problems
 from thatch.errors import ParameterError
 from thatch.placement import ALGORITHMS, PORTFOLIO, BrokerTree, PlacementProblem, Status, best, solve, verify
@@ -39,7 +40,7 @@ def check_answers(problem, algorithms):
 
 
 @given(problem=problems)
-@settings(max_examples=50)
+@examples(50)
 def test_greedy_and_baseline_answers_are_certified_and_within_bounds(problem):
     check_answers(problem, [algorithm for algorithm in ALGORITHMS if algorithm not in SLOW])
 
@@ -47,7 +48,7 @@ def test_greedy_and_baseline_answers_are_certified_and_within_bounds(problem):
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithms", [(start, search) for search, start in SEARCHES.items()])
 @given(problem=problems)
-@settings(max_examples=15)
+@examples(15)
 def test_linear_programs_and_searches_are_certified_and_within_bounds(algorithms, problem):
     check_answers(problem, algorithms)
 
@@ -61,7 +62,7 @@ def test_the_same_seed_gives_the_same_placement(algorithm):
 
 
 @given(st.integers(0, 500))
-@settings(max_examples=60)
+@examples(60)
 def test_balance_finds_the_smallest_load_factor_there_is(seed):
     problem = drawn(seed, subscribers=6, leaves=3, max_delay=0.4)
     lengths = problem.leaf_distances(problem.locations)

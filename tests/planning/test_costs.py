@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thatch.errors import ParameterError
 from thatch.experiments.commonality import expected as closed
 from thatch.planning import PlanningProblem, PredicateSample, count, expected_cost, plan, plan_as_given
@@ -34,7 +35,7 @@ def link_of(m: int, n: int, p: float) -> PlanningProblem:
     return PlanningProblem.of([range(j * n, (j + 1) * n) for j in range(m)], [p] * (m * n), answer="any")
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 4), st.integers(1, 5), st.integers(1, 4), st.floats(0, 1))
 def test_the_closed_form_of_a_cluster_is_the_general_form_is_the_cost_of_its_plan(k, m, more, p):
     n = k + more
@@ -43,7 +44,7 @@ def test_the_closed_form_of_a_cluster_is_the_general_form_is_the_cost_of_its_pla
     assert plan(cluster_of(k, m, n, p)).cost == pytest.approx(general, rel=1e-9)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(1, 6), st.integers(1, 5), st.floats(0, 1))
 def test_the_closed_form_of_a_link_group_is_the_general_form_is_the_cost_of_its_plan(m, n, p):
     general = link_group_cost([p**n] * m, [conjunction_cost([p] * n, [1.0] * n)] * m)

@@ -6,10 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import thatch
+from tests.examples import examples
 from tests.strategies import combined, conditions, events
 from thatch import EventError, FilterError
 from thatch.errors import ParameterError
@@ -31,7 +32,7 @@ from thatch.planning.factoring import factor_greedily
 from thatch.planning.steps import PlanStep
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(combined(conditions(), max_leaves=3), min_size=2, max_size=8), st.lists(events, max_size=5))
 def test_what_a_predicate_implies_is_true_where_it_is(expressions, given_events):
     filters = {}
@@ -59,7 +60,7 @@ def test_what_a_predicate_implies_is_true_where_it_is(expressions, given_events)
 thresholds = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 5), st.booleans()), min_size=1, max_size=3)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(thresholds, min_size=2, max_size=7), st.sampled_from(["list", "any"]))
 def test_plans_answer_as_filters_do_and_cost_what_is_expected_where_every_predicate_stands_once(
     members, answer

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import thatch
+from tests.examples import examples
 from tests.strategies import combined, conditions, events, is_refused_not_in
 from thatch import EventError
 from thatch.errors import NeverMatchesError, ParameterError, SchemaError
@@ -44,7 +45,7 @@ def is_event(event):
     return True
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(combined(conditions(), max_leaves=4), min_size=1, max_size=5), st.lists(events, max_size=4))
 def test_plans_match_what_filters_match_lists_and_checks_included(expressions, given_events):
     filters = {f"s{number}": each for number, each in enumerate(map(parsed, expressions)) if each is not None}
@@ -59,7 +60,7 @@ def test_plans_match_what_filters_match_lists_and_checks_included(expressions, g
                 assert wanted.match(each, event) == expected
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(combined(conditions(), max_leaves=3), min_size=1, max_size=4), st.lists(events, max_size=6))
 def test_columns_are_what_predicates_say_of_each_event(expressions, given_events):
     filters = {f"s{number}": each for number, each in enumerate(map(parsed, expressions)) if each is not None}

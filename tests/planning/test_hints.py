@@ -6,11 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import thatch
 from tests import strategies as make
+from tests.examples import examples
 from thatch.errors import ParameterError
 from thatch.experiments.commonality.matchers import _nodes_tested
 from thatch.matching.diagrams import DiagramIndex
@@ -55,7 +56,7 @@ def is_event(event):
     return True
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.lists(make.expressions, min_size=1, max_size=8), st.lists(make.events, min_size=1, max_size=6))
 def test_any_filters_are_answered_the_same_with_hints(expressions, given_events):
     filters = {}

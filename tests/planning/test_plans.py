@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.examples import examples
 from tests.planning.reference import best_cost, combinations, cost_of, satisfied_owners
 from tests.planning.sets import link_groups, nested_links, problems
 from thatch.errors import ParameterError
@@ -18,7 +19,7 @@ from thatch.planning.steps import PlanStep
 LINK_CLUSTER = PlanningProblem.of([[0, 1], [0, 2, 3]], [0.5, 0.2, 0.9, 0.3], answer="any")
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(nested_links())
 def test_the_dynamic_programme_finds_the_best_of_all_adaptive_strategies(problem):
     found = plan(problem)
@@ -27,7 +28,7 @@ def test_the_dynamic_programme_finds_the_best_of_all_adaptive_strategies(problem
     assert cost_of(found) == pytest.approx(found.cost, abs=1e-9)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(link_groups())
 def test_depth_first_is_as_good_as_the_dynamic_programme_on_link_groups(problem):
     found = plan(problem)
@@ -36,7 +37,7 @@ def test_depth_first_is_as_good_as_the_dynamic_programme_on_link_groups(problem)
     assert found.cost == pytest.approx(best_strategy(problem, gates).cost, abs=1e-9)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(problems())
 def test_plans_that_call_themselves_optimal_are_and_no_plan_is_better_than_the_best(problem):
     found, best = plan(problem), best_cost(problem)
@@ -48,7 +49,7 @@ def test_plans_that_call_themselves_optimal_are_and_no_plan_is_better_than_the_b
         assert cost == pytest.approx(found.cost, abs=1e-9)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(problems(most=5))
 def test_every_plan_answers_as_the_definition_on_one_event_and_on_many(problem):
     events = [values for values, _ in combinations(problem)]

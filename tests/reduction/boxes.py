@@ -8,13 +8,12 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thatch.reduction.boxes import HIGHEST, LOWEST, Ints
 
 __all__ = ["FEWER", "Question", "many_axes", "questions", "random_questions", "tiny_questions"]
 
-FEWER = settings(
-    max_examples=max(20, settings().max_examples // 5)
-)  # for examples that are large in themselves
+FEWER = examples(max(20, settings.default.max_examples // 5))  # for examples that are large in themselves
 
 
 class Question(NamedTuple):

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.reduction.boxes import Question, many_axes, questions, random_questions, tiny_questions
 from tests.reduction.references import subsumption as reference
 from thatch.errors import BoxError, ParameterError
@@ -64,7 +65,7 @@ def inside(lows, highs, places, is_counted):
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**63))
 def test_a_hundred_thousand_decisions_are_right(seed: int):
     """Five thousand in each example, against all points at once; the profile `deep` takes other seeds each time."""
@@ -92,7 +93,7 @@ def test_a_hundred_thousand_decisions_are_right(seed: int):
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@examples(5)
 @given(st.integers(0, 2**63))
 def test_large_questions_are_decided_with_right_witnesses_and_proofs(seed: int):
     rng = np.random.default_rng(seed)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.reduction.test_negative_space import OPTIONS, box, boxes, domain
 from thatch.reduction.boxes import Boxes
 from thatch.reduction.negative_space import ApproximateSpace, ExactSpace, stream
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(st.data(), OPTIONS, st.booleans())
 def test_a_stream_counts_what_subscribing_one_by_one_does(data, options, exact):
     n_axes = data.draw(st.integers(1, 3))

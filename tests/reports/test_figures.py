@@ -8,9 +8,10 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thatch.reports.figures import (
     PlotAxis,
     bars,
@@ -164,7 +165,7 @@ def test_a_box_has_the_quarters_of_its_values_and_marks_are_lines():
     assert figure.rows.names == ["label", "least", "quarter", "half", "three quarters", "most"]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 def test_quarters_are_those_of_numpy(values):
     (box,) = boxplot(["a"], [values]).data

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.stores.databases import KINDS, cold, made, opener, record
 from tests.strategies import events, expressions, schemas
 from thatch.errors import ParameterError, StoreError, SubscriptionError, ThatchError
@@ -180,7 +181,7 @@ def test_a_process_that_is_killed_lets_go_of_its_file(tmp_path):
 # --- that it answers exactly ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, suppress_health_check=SHARED)
+@examples(30, suppress_health_check=SHARED)
 @given(data=st.data())
 def test_it_answers_as_the_plain_tier_does(store, data):
     store.remove(list(store.identities()))
@@ -203,7 +204,7 @@ def test_it_answers_as_the_plain_tier_does(store, data):
         assert store.match(read) == expected
 
 
-@settings(max_examples=8, suppress_health_check=SHARED)
+@examples(8, suppress_health_check=SHARED)
 @given(data=st.data())
 def test_it_answers_alike_with_a_schema(data, kind, request, tmp_path_factory):
     schema = data.draw(schemas)

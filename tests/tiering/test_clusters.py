@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from thatch import Filter, parse
 from thatch.model.profile import Profile
 from thatch.model.selectivity import Selectivity
@@ -23,7 +24,7 @@ def commonality(filters: list[Filter]) -> tuple[int, int]:
     return len(set(every)), len(every)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.tuples(st.sampled_from(TEXTS), st.booleans()), min_size=1, max_size=12))
 def test_counts_are_those_of_the_definition_whoever_comes_and_goes(changes):
     cluster, members = TierCluster(0, "k"), []

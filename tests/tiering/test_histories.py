@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run
 
+from tests.examples import examples
 from tests.stores.databases import kill
 from tests.tiering.tiers import SMALL, Crash, Frail, TightTier
 from thatch import parse
@@ -171,7 +172,7 @@ class Histories(RuleBasedStateMachine):
             self.cold.close()
 
 
-FEW = settings(max_examples=8, stateful_step_count=18, suppress_health_check=list(HealthCheck), deadline=None)
+FEW = examples(8, stateful_step_count=18, suppress_health_check=list(HealthCheck), deadline=None)
 
 
 def test_no_history_loses_or_doubles_a_subscription():
@@ -183,7 +184,7 @@ def test_no_history_loses_or_doubles_a_subscription():
         def opened(self) -> PlainColdTier:
             return self.store
 
-    run(InMemory, settings=settings(FEW, max_examples=25))
+    run(InMemory, settings=examples(25, parent=FEW))
 
 
 @pytest.mark.slow
@@ -204,7 +205,7 @@ def test_no_history_loses_or_doubles_a_subscription_when_cold_clusters_become_on
             return self.store
 
     monkeypatch.setattr(migration, "_SHARE", 1_000)  # there is room for one
-    run(InMemory, settings=settings(FEW, max_examples=15))
+    run(InMemory, settings=examples(15, parent=FEW))
     assert folds
 
 
@@ -268,5 +269,5 @@ def test_no_history_loses_or_doubles_a_subscription_in_postgres_that_is_killed(p
                 self.is_down = False
                 postgres.start()
 
-    run(InPostgres, settings=settings(FEW, max_examples=6))
+    run(InPostgres, settings=examples(6, parent=FEW))
     assert kills

@@ -7,9 +7,10 @@ from threading import Thread
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.strategies import events, expressions
 from tests.tiering.tiers import SMALL, TightTier
 from thatch import Engine
@@ -37,7 +38,7 @@ def pairs(table: pa.Table) -> list[tuple[int, str]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=20)
+@examples(20)
 @given(changes=CHANGES, some=st.lists(events, min_size=1, max_size=4))
 def test_both_tiers_answer_as_one_engine_does(changes, some):
     one, two = Engine(background=False), engine_of()

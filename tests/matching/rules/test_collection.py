@@ -8,6 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from tests.examples import examples
 from thatch import parse
 from thatch.matching.segments import SegmentIndex
 from thatch.matching.segments.rules import merging
@@ -166,8 +167,8 @@ class StepsOfMerging(RuleBasedStateMachine):
         assert self.index.stats()["rules"] == sum(map(is_rule, self.held.values()))
 
 
-StepsOfMerging.TestCase.settings = settings(
-    max_examples=max(settings().max_examples // 2, 15), stateful_step_count=25
+StepsOfMerging.TestCase.settings = examples(
+    max(settings.default.max_examples // 2, 15), stateful_step_count=25
 )
 TestStepsOfMerging = StepsOfMerging.TestCase
 

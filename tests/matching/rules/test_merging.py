@@ -31,7 +31,7 @@ def moved(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-@pytest.mark.parametrize("background", [False, True])
+@pytest.mark.parametrize("background", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_segments_stay_few_and_a_rule_moves_few_times(
     background: bool, moved: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
