@@ -38,6 +38,7 @@ def test_a_program_prints_what_the_guide_says(number: int) -> None:
     assert told.getvalue() == printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
 def test_a_command_prints_what_the_guide_says(number: int, tmp_path: Path) -> None:
     command, printed = COMMANDS[number]

@@ -184,7 +184,13 @@ def check_lines(engine: thatch.Engine, change: Callable[[thatch.Engine], object]
         pytest.param(41, marks=pytest.mark.slow),  # in several segments
     ],
 )
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name == "subscribe a large one" else name
+        for name in CHANGES
+    ],
+)
 def test_a_change_that_raises_at_any_line_has_changed_nothing(name, count):
     engine, whole = filled(count), filled(count)
     lines = lines_of(lambda: CHANGES[name](whole))

@@ -89,7 +89,8 @@ def answers(index: SegmentIndex, event: dict[str, Any]) -> list[int]:
     return found
 
 
-FORMS = ["new", "in segments", "at once", "merged", "laid out again", "saved"]
+FORMS = ["new", "merged", "saved"]
+FORMS += [pytest.param(form, marks=pytest.mark.slow) for form in ("in segments", "at once", "laid out again")]
 
 
 @pytest.mark.parametrize("form", FORMS)

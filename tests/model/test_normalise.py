@@ -258,6 +258,7 @@ def test_a_product_over_the_limit_is_refused_with_its_count():
     assert len(Filter.of(And(factors[:10])).conjunctions) == 2**10 == MAX_CONJUNCTIONS
 
 
+@pytest.mark.slow
 def test_a_product_that_stays_small_but_takes_long_is_refused_as_that():
     """Found by reading: it said that 900 alternatives are more than 1,024."""
     with pytest.raises(FilterTooLargeError) as caught:

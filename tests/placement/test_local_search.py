@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from tests.examples import examples
@@ -65,6 +66,7 @@ def test_a_search_that_is_over_ends_with_what_it_has_and_gains_more_with_every_s
     assert bandwidths[-1] < bandwidths[0]
 
 
+@pytest.mark.slow
 def test_the_more_types_there_are_the_fewer_steps_a_search_takes(monkeypatch):
     problem = drawn(3, subscribers=600, leaves=10)
     taken = {}

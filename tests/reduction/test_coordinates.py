@@ -126,7 +126,12 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+LONG = ("rising texts", "falling texts", "microseconds")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in RUNS]
+)
 def test_runs_of_values_keep_their_order(name):
     labelled = Labelled()
     count = 0

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.stores.databases import KINDS, cold, made, opener, record
 from tests.strategies import events, expressions, schemas
-from thatch.errors import ParameterError, StoreError, SubscriptionError, ThatchError
+from thatch.errors import StoreError, SubscriptionError, ThatchError
 from thatch.model.events import read_event
 from thatch.model.filters import Filter
 from thatch.model.schema import Schema
@@ -165,6 +165,7 @@ def test_a_store_that_is_in_use_is_not_opened_a_second_time(opens):
     again.close()
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_lets_go_of_its_file(tmp_path):
     path = tmp_path / "store.db"
     program = f"from thatch import SqliteStore; kept = SqliteStore({str(path)!r}); print('open', flush=True); input()"
@@ -392,10 +393,3 @@ def test_a_full_disk_is_told_and_changes_nothing(tmp_path):
     store.put([(made("b", "x = 1"), cold())], [])
     assert matched(store, {"x": 1}) == ["a", "b"]
     store.close()
-
-
-def test_a_database_that_is_not_there_is_told():
-    with pytest.raises(StoreError, match="OperationalError"):
-        PostgresStore("postgresql://thatch@127.0.0.1:1/postgres?connect_timeout=1")
-    with pytest.raises(ParameterError, match="namespace"):
-        PostgresStore("postgresql://nowhere", namespace="Robert'); DROP TABLE")

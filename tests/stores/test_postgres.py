@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.stores.databases import cold, kill, made, record
-from thatch.errors import MissingPackageError, StoreError
+from thatch.errors import MissingPackageError, ParameterError, StoreError
 from thatch.model.events import read_event
 from thatch.stores import EmbeddedPostgres, PostgresStore, embedded
 from thatch.tiering.problem import Home
@@ -114,3 +114,10 @@ def test_root_may_keep_everything_where_nobody_else_may_go(tmp_path, monkeypatch
     with EmbeddedPostgres() as server:
         PostgresStore(server.where).close()
     assert list(closed.iterdir()) == []
+
+
+def test_a_database_that_is_not_there_is_told():
+    with pytest.raises(StoreError, match="OperationalError"):
+        PostgresStore("postgresql://thatch@127.0.0.1:1/postgres?connect_timeout=1")
+    with pytest.raises(ParameterError, match="namespace"):
+        PostgresStore("postgresql://nowhere", namespace="Robert'); DROP TABLE")

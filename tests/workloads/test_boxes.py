@@ -52,6 +52,7 @@ def test_w3_events_are_whole_numbers_below_a_thousand_on_all_attributes() -> Non
     assert set(np.unique(publications.values)) == set(range(1_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least", "most"),
     [("W2-2D", 0.8, 1.2), ("W2-3D", 0.08, 0.12), ("W2-5D", 0.0003, 0.003), ("W3", 1.5, 4.5)],

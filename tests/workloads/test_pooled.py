@@ -63,6 +63,7 @@ def test_events_carry_all_attributes_and_three_in_ten_values_more_are_multiples_
     assert (values % 10 == 0).mean() == pytest.approx(0.3 + 0.7 / 10, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_percentage_of_matches_is_near_the_study_s(workload: Workload) -> None:
     assert 0.55 < 100 * share_of_matches(workload) < 1.2
 

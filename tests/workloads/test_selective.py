@@ -82,6 +82,7 @@ def test_popular_values_are_the_same_in_subscriptions_and_events(workload: Workl
     assert np.bincount(wanted).argmax() == np.bincount(sent.astype(int)).argmax()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least", "most"), [("W1", 0.014, 0.035), ("W1F", 0.035, 0.07), ("W1c", 0.014, 0.035)]
 )

@@ -110,6 +110,7 @@ def test_needles_of_every_length_are_found_wherever_they_stand(needles: list[str
         check(segment, {"x": text, "y": "".join(needles)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["{}", "{}%", "%{}", "%{}%", "%{}%{}%"])
 def test_thousands_of_literals_that_share_much_are_told_apart(form: str) -> None:
     rng = random.Random(5)
