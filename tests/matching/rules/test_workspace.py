@@ -12,6 +12,7 @@ from thatch.matching.segments import SegmentIndex
 from thatch.matching.segments.rules import workspace
 from thatch.matching.segments.rules.records import RuleSearch
 from thatch.matching.segments.rules.workspace import RuleWorkspace
+from thatch.model.derived import fold
 from thatch.model.events import read_event
 
 RULES = [
@@ -111,12 +112,27 @@ def test_candidates_and_matches_of_rules_are_counted_as_those_of_boxes(is_fresh:
         assert stats["candidates"] - before["candidates"] >= sum(wanted) - wanted[2]
 
 
-def test_what_one_choice_of_elements_decides_is_not_verified_for_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(workspace, "_VERIFIED", 0)  # else so few rules are verified at once
+def test_what_one_choice_of_elements_decides_is_not_verified_for_another() -> None:
     index = SegmentIndex()
     index.extend({0: parse("a ~ 'x+y' or b like '%q%'"), 1: parse("a ~ 'x+y' or b like '%w%'")})
     before = index.stats()["verified"]
     assert index.match(read_event({"a": ["xz", "xxyy"], "b": ["w", "v"]})) == [0, 1]
     assert index.stats()["verified"] - before == 1
+
+
+def test_no_letter_needs_more_bytes_than_there_is_room_for() -> None:
+    letters = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+    assert max(len(each.encode()) + len(fold(each).encode()) for each in letters) == workspace._MOST_BYTES
+
+
+def test_lists_of_long_texts_find_room() -> None:
+    index = SegmentIndex()
+    index.extend(
+        {
+            slot: parse(f"lower(a) like '%{word}%' and b like '%q%'")
+            for slot, word in enumerate(("x", "ss", "z"))
+        }
+    )
+    long = ["\u0390" * 5_000, "x" * 9_000, "\u00df" * 3_000]
+    assert index.match(read_event({"a": long, "b": ["q" * 2_000, "w"], "c": "v" * 3_000})) == [0, 1]
+    assert index.match(read_event({"a": long[:1], "b": ["q", "w"]})) == []

@@ -32,11 +32,12 @@ from thatch.model.names import ANYWHERE
 __all__ = ["RuleWorkspace"]
 
 _MOST_FLAT = 64  # flat events of one event that are searched for one by one
-_VERIFIED = 1  # rules that are verified in the time of one search for a flat event
+_MOST_BYTES = 9  # of a letter and of what folding makes of it, together
 _LOWER = 2**32 - 1
 _ROWS, _TEXT_ROOM = 64, 4_096  # for which there is room at first
 _MOST_KEPT = 1 << 20  # for which room is kept when an event is done
 
+Places = list[tuple[int, Cut]]  # attributes, and where their values lie
 Found = tuple[Slots, Slots]  # slots in order, and what to verify
 
 
@@ -176,22 +177,28 @@ class RuleWorkspace:
     def search_record(self, record: Record, numbers: Mapping[str, int], moment: int) -> Found:
         """Search for an event that was read.
 
-        With lists all values are searched for together first. What may match is few rules for most events, which are to be
-        verified then; else the flat events are searched for one by one, unless they are many.
+        With lists all values are searched for together first. If some rule may match, the flat events are searched for one
+        by one or, if they are many, such rules are to be verified.
         """
-        texts = record.point(ANYWHERE)[1] if ANYWHERE in numbers else ()
+        fixed = (
+            [(numbers[ANYWHERE], point(text)) for text in record.point(ANYWHERE)[1]]
+            if ANYWHERE in numbers
+            else []
+        )
+        fixed += self._known(record.points.items(), numbers)
         if not record.choices:
-            self._file(record.points.items(), numbers, texts)
+            self._file(fixed, [], numbers)
             return self._search(moment)
-        possible = ((key, each) for key, some in record.possible_points().items() for each in some)
-        self._file(possible, numbers, texts)
+        lists = {key: some for key, some in record.possible_points().items() if key not in record.points}
+        possible = self._known(((key, each) for key, some in lists.items() for each in some), numbers)
+        behind = self._file(fixed, possible, numbers)
         matches, waiting = self._search(moment, is_loose=True)
-        flat_events = _count_flat(record.choices)
-        if flat_events > _MOST_FLAT or len(waiting) <= _VERIFIED * flat_events:
+        if not len(waiting) or _count_flat(record.choices) > _MOST_FLAT:
             return matches, waiting
         sure, pending = [], []
         for flat in islice(record.flat(), _MOST_FLAT):
-            self._file(flat.items(), numbers, texts)
+            own = self._known(((key, flat[key]) for key in lists if key in flat), numbers)
+            self.event.n_rows, _ = self._write(own, *behind)  # there is room: all possible values had it
             found, waiting = self._search(moment)
             sure.append(found.copy())
             pending.append(waiting.copy())
@@ -206,32 +213,40 @@ class RuleWorkspace:
         is_open = [segment.slot_of(owner) not in known for segment, owner in owners]
         return pending[np.array(is_open, np.bool_)]
 
-    def _file(
-        self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int], all_texts: Iterable[str]
-    ) -> None:
-        """Write the rows of a flat event, or of all values that it may have, and of all texts of the whole event."""
-        known = [(numbers[key], place) for key, place in points if numbers.get(key) in self._read]
-        known += [(numbers[ANYWHERE], point(text)) for text in all_texts]
-        texts = {number: place[1] for number, (_, place) in enumerate(known) if place[0] == 6}
-        encoded = {number: (text.encode(), fold(text).encode()) for number, text in texts.items()}
-        size = sum(len(raw) + len(folded) for raw, folded in encoded.values())
-        if self._is_large() or len(known) > len(self.event.lows) or size + BEHIND > len(self.event.words):
+    def _known(self, points: Iterable[tuple[str, Cut]], numbers: Mapping[str, int]) -> Places:
+        """The attributes that rules are about, and where their values lie."""
+        return [(numbers[key], place) for key, place in points if numbers.get(key) in self._read]
+
+    def _file(self, fixed: Places, others: Places, numbers: Mapping[str, int]) -> tuple[int, int]:
+        """Write the rows of an event; where those of `fixed` end, and their texts."""
+        count = len(fixed) + len(others)
+        texts = (place[1] for _, place in (*fixed, *others) if place[0] == 6)
+        size = sum((2 if text.isascii() else _MOST_BYTES) * len(text) for text in texts)
+        if self._is_large() or count > len(self.event.lows) or size + BEHIND > len(self.event.words):
             kept = (_ROWS, _TEXT_ROOM) if self._is_large() else (len(self.event.lows), len(self.event.words))
-            self._grow(max(len(known), kept[0]), max(2 * size, kept[1]))
-        event, at = self.event, 0
+            self._grow(max(count, kept[0]), max(size, kept[1]))
+        self.event.anywhere, self.event.is_listed = numbers.get(ANYWHERE, -1), 1
+        behind = self._write(fixed, 0, 0)
+        self.event.n_rows, _ = self._write(others, *behind)
+        return behind
+
+    def _write(self, known: Places, number: int, at: int) -> tuple[int, int]:
+        """Write rows from `number` on, and their texts from `at` on; where both end."""
+        event = self.event
         rows, words, lows, highs = event.rows, event.words, event.lows, event.highs
-        event.anywhere, event.is_listed = numbers.get(ANYWHERE, -1), 1
-        for number, (attribute, place) in enumerate(known):
+        for attribute, place in known:
             row = ROW_WIDTH * number
             rows[row] = 8 * attribute + place[0]
             if place[0] == 5:
                 lows[number], highs[number] = _around(place[1])
-            if place[0] == 6:
-                for side, content in enumerate(encoded[number]):
-                    words[at : at + len(content)] = np.frombuffer(content, np.uint8)
-                    rows[row + 1 + 2 * side], rows[row + 2 + 2 * side] = at, at + len(content)
-                    at += len(content)
-        event.n_rows = len(known)
+            elif place[0] == 6:
+                raw, folded = place[1].encode(), fold(place[1]).encode()
+                middle, end = at + len(raw), at + len(raw) + len(folded)
+                words[at:end] = np.frombuffer(raw + folded, np.uint8)
+                rows[row + 1 : row + 5] = at, middle, middle, end
+                at = end
+            number += 1
+        return number, at
 
     def _search(self, moment: int, *, is_loose: bool = False) -> Found:
         if is_loose:
