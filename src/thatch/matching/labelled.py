@@ -255,7 +255,7 @@ class LabelledIndex:
         for each, needed in asked:
             if not left:
                 break
-            kinds = search.kinds(self._labels, self._traits, needed)
+            kinds = self._labels, self._traits, needed
             first, exact = search.first(view, each, kinds, left)
             known = {self._listed[slot] for slot in first[:exact] if int(self._traits[slot]) & sure}
             found |= known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,11 @@ from thatch.matching.segments.view import View
 from thatch.model.conjunctions import Conjunction
 from thatch.model.lines import Cut
 
-__all__ = ["Kinds", "MeetingSearch"]
+__all__ = ["MeetingSearch"]
 
-
-class Kinds(NamedTuple):
-    """The label and the traits (bits) of each slot, and the traits that are needed."""
-
-    labels: Int32s
-    traits: Uint64s
-    needed: int
+Kinds: TypeAlias = tuple[
+    Int32s, Uint64s, int
+]  # labels and traits (bits) of slots, and the traits that are needed
 
 
 class MeetingSearch:
@@ -39,14 +35,12 @@ class MeetingSearch:
         self._out = np.zeros(0, np.int64)
         self._zeros = np.zeros(0, np.int32)
 
-    kinds = Kinds
-
     def everything(self, view: IndexView, asked: Conjunction) -> Int64s:
         """The slots of all boxes that a conjunction may meet; some come again."""
         assert isinstance(view, View)
         if len(self._zeros) < 2 * view.shape.slots:
             self._zeros = np.zeros(4 * view.shape.slots, np.int32)
-        return self.every(view, asked, Kinds(self._zeros, self._zeros.view(np.uint64), 0), (0,))
+        return self.every(view, asked, (self._zeros, self._zeros.view(np.uint64), 0), (0,))
 
     def every(self, view: IndexView, asked: Conjunction, kinds: Kinds, wanted: Iterable[int]) -> Int64s:
         """The same for boxes with some labels and the traits that are needed."""
@@ -66,7 +60,7 @@ class MeetingSearch:
         return np.concatenate([np.array([*view.fresh], np.int64), *living])
 
     def _run(
-        self, view: IndexView, asked: Conjunction, slots: Kinds, open_labels: Uint64s, most: int | None
+        self, view: IndexView, asked: Conjunction, about: Kinds, open_labels: Uint64s, most: int | None
     ) -> tuple[Int64s, int]:
         """Slots of boxes that the conjunction may meet, and whose label is open; those compared cut by cut come first.
 
@@ -76,7 +70,7 @@ class MeetingSearch:
         most : one slot of each open label, of which there are so many, is enough
         """
         assert isinstance(view, View)
-        shape = view.shape
+        (labels, traits, needed), shape = about, view.shape
         self._make_room(shape)
         keys = [
             (shape.attributes.number[key], cuts)
@@ -94,7 +88,7 @@ class MeetingSearch:
         count, exact = find_meeting(
             shape.segment_tables, shape.delta_tables, view.boxes, view.moment,
             np.array([number for number, _ in keys], np.int64), kinds, values, written.blob, *self._ranges,
-            slots.labels, open_labels, slots.traits, np.uint64(slots.needed), most is not None, len(self._out) if most is None else most, self._blocks, self._out,
+            labels, open_labels, traits, np.uint64(needed), most is not None, len(self._out) if most is None else most, self._blocks, self._out,
         )  # fmt: skip
         return self._out[:count], exact
 
