@@ -38,6 +38,17 @@ def test_reading_waits_no_longer_than_asked():
         assert events.next(timeout=30) == {"x": 1}
 
 
+def test_many_events_are_published_at_once():
+    with BlockingNetwork(Topology.line(2), routing=EVERYWHERE) as net:
+        feed, desk = net.connect("b1", "feed"), net.connect("b2", "desk")
+        events = desk.subscribe("x > 0")
+        net.settle()
+        done = feed.publish_all([{"x": 1}, {"x": object()}, {"x": -1}, {"x": 2}])
+        net.settle()
+        assert (done.published, [each.place for each in done.refused]) == (3, [1])
+        assert [events.next() for _ in range(events.waiting)] == [{"x": 1}, {"x": 2}]
+
+
 def test_another_thread_may_publish():
     with BlockingNetwork(Topology.line(2), routing=EVERYWHERE) as net:
         desk, feed = net.connect("b1", "desk"), net.connect("b2", "feed")
