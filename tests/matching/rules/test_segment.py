@@ -15,6 +15,8 @@ from tests.matching.rules.test_agreement import is_event
 from thatch import parse
 from thatch.matching.segments.records import ALIVE
 from thatch.matching.segments.rules.segment import RuleSegment
+from thatch.matching.segments.rules.workspace import RuleWorkspace
+from thatch.model.events import read_event
 from thatch.model.expressions import Expression
 
 drawn_filters = st.lists(FILTERS, min_size=1, max_size=8)
@@ -108,3 +110,19 @@ def test_memory_is_told() -> None:
         assert (segment.died == ALIVE).all()
     assert sizes[0] > 100 * len("a like '%word number 10%'")
     assert 4 < sizes[1] / sizes[0] < 20
+
+
+def test_needles_move_to_grams_that_texts_rarely_have() -> None:
+    numbers = Numbers()
+    filters = {0: parse("a like '%abcdwxyz%'")}
+    segment = RuleSegment.build(draft_of(filters, numbers).table())
+    gram = int(segment.finding["entries"][0])
+    common = gram.to_bytes(4, "little").decode()
+    workspace, record = RuleWorkspace(), read_event({"a": f"{common} and more"})
+    workspace.attach((segment,))
+    for _ in range(200):  # of which some are looked at
+        workspace.search_record(record, numbers, 1)
+    again = segment.lay_out_again()
+    assert int(again.finding["entries"][0]) != gram
+    assert answer([again], {"a": "-abcdwxyz-"}, numbers) == [0]
+    assert answer([again], {"a": common}, numbers) == []

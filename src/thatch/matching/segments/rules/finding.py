@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from thatch.compiled.records import Int64s
+from thatch.compiled.records import Int32s, Int64s
 from thatch.matching.arrays import starts_of
 from thatch.matching.segments.columns import Texts
 from thatch.matching.segments.parts import program
@@ -34,7 +34,14 @@ from thatch.matching.segments.rules.literals import (
     needle_of,
 )
 from thatch.matching.segments.rules.numbering import taken_texts
-from thatch.matching.segments.rules.records import BYTES, ENTRY_WIDTH, LONG, NODE_WIDTH, PAIRS, TextRecord
+from thatch.matching.segments.rules.records import (
+    BYTES,
+    ENTRY_WIDTH,
+    LONG,
+    NODE_WIDTH,
+    PAIRS,
+    TextRecord,
+)
 from thatch.model.residuals import WildcardCheck
 from thatch.model.wildcards import wildcard
 
@@ -55,9 +62,9 @@ for _kind, _way in (
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def find_literals(table: RuleTable) -> Arrays:
-    """The arrays of a `RuleRecord` that say how the literals of a table are found."""
-    return _Finding(table).arrays()
+def find_literals(table: RuleTable, seen: Int32s | None = None) -> Arrays:
+    """The arrays of a `RuleRecord` that say how the literals of a table are found, given which grams texts had."""
+    return _Finding(table, seen).arrays()
 
 
 class _Finding:
@@ -67,8 +74,9 @@ class _Finding:
     in which they are searched: number four times the record, plus the way, begins at that place of `_at`.
     """
 
-    def __init__(self, table: RuleTable) -> None:
+    def __init__(self, table: RuleTable, seen: Int32s | None) -> None:
         self._table = table
+        self._seen = np.zeros(2, np.int32) if seen is None else seen
         self._kinds = table.atom_kind & 7
         self._take_texts()
         ways = _WAYS[self._kinds]
@@ -162,14 +170,16 @@ class _Finding:
     # --- grams -------------------------------------------------------------------------------------------------------
 
     def _grams(self) -> Arrays:
-        """Each needle under its rarest four bytes, or under all of a shorter one. What is common in literals is common in texts."""
+        """Each needle under the four bytes that are rarest in texts and then in literals, or under all of a shorter one."""
         needle_at, needles = self._of_way(_GRAMS)
         at, blob = self._texts.offsets, self._texts.blob
         shift = 64 - min(_MOST_COUNTED, max(8, int(at[-1]).bit_length()))
         counts = np.zeros(1 << (64 - shift), np.int32)
         grams, places = np.empty(len(needles), np.int64), np.empty(len(needles), np.int64)
         count_grams(at, blob, shift, counts)
-        pick_grams(at, blob, shift, counts, needles, grams, places)
+        pick_grams(
+            at, blob, (counts, shift), (self._seen, 65 - len(self._seen).bit_length()), needles, grams, places
+        )
         owners = np.repeat(np.arange(len(needle_at) - 1), np.diff(needle_at))
         parts = self._parts_of_needles(owners, needles, grams)
         owners, needles, grams, places = _completed(parts, owners, needles, grams, places, at, blob)

@@ -75,6 +75,7 @@ class RuleRecord(KernelRecord):
     anywhere: int  # attribute that stands for all texts, -1 if there is none
     edge_shift: int
     number_shift: int
+    seen_shift: int
     local_of: Int32s  # attribute of the index -> of this segment, -1 for those that it does not read
     text_of: Int32s  # twice an attribute, plus one for folded text -> number of its `TextRecord`, or -1
     texts: Int64s
@@ -108,6 +109,7 @@ class RuleRecord(KernelRecord):
     always: Int32s  # rules that every event may satisfy
     slots: Int64s
     died: Int64s
+    grams_seen: Int32s  # how often grams stood in some texts, by hash, for the next choice of grams
     atom_hits: Int64s  # how often an atom held, for the next layout
     class_hits: Int64s  # and behind them how many events there were
     text_bytes: Int64s

@@ -23,6 +23,7 @@ from thatch.model.schema import Schema
 __all__ = ["RuleSegment"]
 
 Arrays = dict[str, npt.NDArray[Any]]
+_MOST_SEEN_BITS = 14  # of the hashes by which grams of texts are counted
 _ENOUGH = 256  # events from which on counts say more than assumptions
 _MORE = 16  # times as many events, and a segment is laid out again
 _LEAST = 0.5  # of an event: what a literal that never held is taken to have been counted
@@ -53,7 +54,9 @@ class RuleSegment:
         self.shares = shares or LiteralShares.assumed(table)
         self._by_slot = np.argsort(table.slots, kind="stable")
         self._sorted_slots = table.slots[self._by_slot]
+        seen_bits = min(_MOST_SEEN_BITS, 3 + len(table.atom_kind).bit_length())
         self.atom_hits = np.zeros(len(table.atom_kind) + 1, np.int64)
+        self.grams_seen = np.zeros(1 << seen_bits, np.int32)
         self.class_hits = np.zeros(8 * len(table.attributes) + 1, np.int64)
         self.text_bytes = np.zeros(len(table.attributes), np.int64)
         self.next_layout = _ENOUGH  # events after which counts say more than they did
@@ -69,6 +72,7 @@ class RuleSegment:
             anywhere=int(table.anywhere[0]),
             edge_shift=edge_shift,
             number_shift=number_shift,
+            seen_shift=64 - seen_bits,
         )
         for name, array in (*finding.items(), *layout.items()):
             if name not in ("shifts", "parts"):
@@ -150,9 +154,9 @@ class RuleSegment:
         return self.events >= self.next_layout
 
     def lay_out_again(self) -> RuleSegment:
-        """The same rules, laid out by what searches counted; times of death are shared."""
+        """The same rules, found and laid out by what searches counted; times of death are shared."""
         shares = self.counted_shares()
-        finding = {**self.finding, "texts": self.finding["texts"].copy()}
+        finding = find_literals(self.table, self.grams_seen)
         again = RuleSegment(self.table, finding, lay_out(self.table, shares, finding), self.died, shares)
         again.next_layout = max(self.events, 1) * _MORE
         return again

@@ -148,14 +148,21 @@ def count_grams(at, blob, shift, out_counts):
 
 
 @kernel
-def pick_grams(at, blob, shift, counts, atoms, out_grams, out_places):
-    """The gram of each text that was counted least, and where it stands; -1 if the text has none."""
+def pick_grams(at, blob, counted, seen_before, atoms, out_grams, out_places):
+    """The gram of each text that was seen least and then counted least, and where it stands; -1 if the text has none.
+
+    Parameters
+    ----------
+    counted, seen_before : by hash of a gram in literals and in texts, and by how many bits that is shifted
+    """
+    counts, shift = counted
+    seen, seen_shift = seen_before
     for k in range(len(atoms)):
         start, least = at[atoms[k]], np.int64(-1)
         out_grams[k], out_places[k] = -1, 0
         for place in range(start, at[atoms[k] + 1] - 3):
             gram = _gram(blob, place)
-            count = np.int64(counts[hash_of(gram, shift)])
+            count = np.int64(seen[hash_of(gram, seen_shift)]) << 32 | np.int64(counts[hash_of(gram, shift)])
             if least < 0 or count < least:
                 least, out_grams[k], out_places[k] = count, gram, place - start
 
