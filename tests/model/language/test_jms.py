@@ -278,3 +278,10 @@ def test_deep_and_long_selectors_are_refused_in_time():
         with pytest.raises(thatch.FilterError, match="levels of nesting"):
             thatch.parse(selector, language="jms")
     assert holds("NOT " * 10_000 + "paid")
+
+
+@pytest.mark.parametrize("text", ["a = 'it''s", "a = '" + "''" * 50_000, "a = 'b''"])
+def test_text_that_is_not_closed_is_refused_at_its_first_quote(text):
+    with pytest.raises(FilterSyntaxError) as caught:
+        thatch.parse(text, language="jms")
+    assert caught.value.column == 5
