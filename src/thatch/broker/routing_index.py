@@ -170,7 +170,7 @@ class RoutingIndex(Generic[L, C, E]):
         is_first = np.concatenate([[True], clients[1:] != clients[:-1]])
         is_next = is_first | np.concatenate([[True], rows[1:] != rows[:-1]])
         starts = np.flatnonzero(is_next)  # of every row of every client
-        subscriptions = [self.by_slot[slot] for slot in (pairs & _LOWER).tolist()]
+        subscriptions = list(map(self.by_slot.__getitem__, (pairs & _LOWER).tolist()))
         ends = [*starts.tolist(), len(pairs)]
         wanted = [subscriptions[start:end] for start, end in pairwise(ends)]
         every = rows[starts].tolist()
