@@ -17,6 +17,7 @@ __all__ = ["SumReader"]
 
 _SIGNS = frozenset("+-*/%")
 _PARTS = frozenset("+-*/%()")
+_NO_SIGN = frozenset(("like", *COMPARISONS))  # after a bracket and a name
 _DASHED = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*(?:-[A-Za-z_][A-Za-z0-9_.]*)+")
 _MOST_LOOKED_AT = 1_000  # tokens, to see whether a bracket is one of arithmetic
 
@@ -56,7 +57,7 @@ class SumReader(Reader):
 
     def _is_bracketed_sum(self) -> bool:
         """Whether an open bracket holds arithmetic, and no condition."""
-        if self.tokens[self.index + 1] and self.tokens[self.index + 2] in COMPARISONS:
+        if self.tokens[self.index + 1] and self.tokens[self.index + 2] in _NO_SIGN:
             return False  # as it is with most
         depth = 0
         for at in range(self.index, min(self.index + _MOST_LOOKED_AT, len(self.tokens) - 1)):

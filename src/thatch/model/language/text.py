@@ -35,6 +35,8 @@ single quotes, that is searched for: `x ~ '^a+b'`.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import (
     And,
@@ -117,34 +119,42 @@ class _Parser(ConditionReader):
     # --- structure ---------------------------------------------------------------------------------------------
 
     def expression(self, depth: int) -> Expression:
+        tokens, is_deep = self.tokens, depth >= MAX_NESTING
         first = self._term(depth)
-        if self.tokens[self.index] not in OR:
+        if tokens[self.index] not in OR:
             return first
         parts = [first]
-        while self.tokens[self.index] in OR:
+        while tokens[self.index] in OR:
             self.index += 1
-            parts.append(self._term(depth))
-            self._check_count(parts)
+            part = None if is_deep else self.plain_condition()
+            if part is None or tokens[self.index] in AND:
+                part = self._term(depth, part)
+            parts.append(part)
+            if len(parts) > MAX_CONDITIONS:
+                self._refuse_many(parts)
         return Or(tuple(parts))
 
-    def _term(self, depth: int) -> Expression:
-        first = self.plain_condition() if depth < MAX_NESTING else None
+    def _term(self, depth: int, first: Expression | None = None) -> Expression:
+        """Conditions that `and` joins; the first may have been read."""
+        tokens, is_deep = self.tokens, depth >= MAX_NESTING
+        if first is None:
+            first = None if is_deep else self.plain_condition()
         if first is None:
             first = self._factor(depth)
-        if self.tokens[self.index] not in AND:
+        if tokens[self.index] not in AND:
             return first
         parts = [first]
-        while self.tokens[self.index] in AND:
+        while tokens[self.index] in AND:
             self.index += 1
-            part = self.plain_condition() if depth < MAX_NESTING else None
+            part = None if is_deep else self.plain_condition()
             parts.append(self._factor(depth) if part is None else part)
-            self._check_count(parts)
+            if len(parts) > MAX_CONDITIONS:
+                self._refuse_many(parts)
         return And(tuple(parts))
 
-    def _check_count(self, parts: list[Expression]) -> None:
-        if len(parts) > MAX_CONDITIONS:
-            what = "conditions joined by one `and` or `or`"
-            raise FilterTooLargeError(what, len(parts), MAX_CONDITIONS, self.where())
+    def _refuse_many(self, parts: list[Expression]) -> NoReturn:
+        what = "conditions joined by one `and` or `or`"
+        raise FilterTooLargeError(what, len(parts), MAX_CONDITIONS, self.where())
 
     def _factor(self, depth: int) -> Expression:
         token = self.tokens[self.index]
