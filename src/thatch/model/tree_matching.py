@@ -6,15 +6,15 @@ own; only parts that share one are looked at together, alternative by alternativ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from thatch.errors import EventError
 from thatch.model.events import Record
 from thatch.model.matching import holds_on_lists
 from thatch.model.names import base_of
-from thatch.model.trees import ALWAYS, NEVER, AllOf, AnyOf, Tree, bases_of
+from thatch.model.trees import ALWAYS, NEVER, AllOf, AnyOf, Leaf, Tree, bases_of
 
-__all__ = ["holds_on_tree"]
+__all__ = ["Plan", "holds_on_plan", "holds_on_tree", "plan_of"]
 
 _MAX_STEPS = 100_000
 
@@ -33,6 +33,32 @@ def _holds_flat(tree: Tree, record: Record) -> bool:
     if type(tree) is AnyOf:
         return any(_holds_flat(child, record) for child in tree.children)
     return tree.holds([record.point(key) for key in tree.keys])  # type: ignore[union-attr]  # a leaf
+
+
+Plan = Leaf | tuple[bool, tuple["Plan", ...]]  # a test, or whether all children must hold, and they in order
+
+
+def plan_of(tree: Tree, turn: Callable[[Leaf], int]) -> Plan:
+    """A tree whose children are asked in the order of their tests' least turns."""
+
+    def made(tree: Tree) -> tuple[int, Plan]:
+        if not isinstance(tree, (AllOf, AnyOf)):
+            return turn(tree), tree
+        parts = sorted(map(made, tree.children), key=lambda each: each[0])
+        return parts[0][0] if parts else 0, (type(tree) is AllOf, tuple(part for _, part in parts))
+
+    return made(tree)[1]
+
+
+def holds_on_plan(plan: Plan, record: Record) -> bool:
+    """Whether a flat event satisfies the tree of a plan."""
+    if type(plan) is tuple:
+        is_all, parts = plan
+        for part in parts:
+            if holds_on_plan(part, record) != is_all:
+                return not is_all
+        return is_all
+    return plan.holds([record.point(key) for key in plan.keys])  # type: ignore[union-attr]  # a leaf
 
 
 def _reduced(tree: Tree, record: Record, listed: frozenset[str]) -> Tree:

@@ -112,8 +112,8 @@ class _Matching:
             more = []
             for each in pending[pending[:, 0] == event, 1].tolist():
                 segment, owner = rules.owner(each)
-                filter, names = shape.rule(segment, owner)
-                if filter.holds(self._columns.read(event, names)):
+                rule = shape.rule(segment, owner)
+                if rule.holds(self._columns.read(event, rule.names)):
                     more.append(segment.slot_of(owner))
             if more:
                 self._room.counts.matches += len(more)

@@ -10,11 +10,14 @@ import numpy as np
 from thatch.compiled.records import Int64s
 from thatch.matching.segments.attributes import Attributes
 from thatch.matching.segments.delta import Delta
+from thatch.matching.segments.rules.literals import test_of
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.segment import Segment
+from thatch.model.events import Record
 from thatch.model.filters import Filter
 from thatch.model.names import ANYWHERE, name_of
 from thatch.model.schema import Schema
+from thatch.model.tree_matching import Plan, holds_on_plan, plan_of
 
 __all__ = ["ReadRule", "Shape", "Source", "join_tables"]
 
@@ -24,10 +27,15 @@ _REMEMBERED = 4_096  # verified filters of segments that are cached
 
 
 class ReadRule(NamedTuple):
-    """A filter that is asked, and the names that it reads in a flat event; None if it reads all."""
+    """A filter that is asked, first what only it can say, and the names that it reads in an event; None if it reads all."""
 
     filter: Filter
+    plan: Plan
     names: tuple[str, ...] | None
+
+    def holds(self, record: Record) -> bool:
+        """Whether the filter matches an event."""
+        return self.filter.holds(record) if record.choices else holds_on_plan(self.plan, record)
 
 
 class Shape:
@@ -83,8 +91,9 @@ class Shape:
         known = self._rules.get(key)
         if known is None:
             filter = segment.filter(owner, self.schema)
+            plan = plan_of(filter.tree, lambda leaf: test_of(leaf).asked == 0)
             keys = filter.attributes()
-            known = ReadRule(filter, None if ANYWHERE in keys else tuple(map(name_of, keys)))
+            known = ReadRule(filter, plan, None if ANYWHERE in keys else tuple(map(name_of, keys)))
             if len(self._rules) >= _REMEMBERED:
                 self._rules = {}
             self._rules[key] = known

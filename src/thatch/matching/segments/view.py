@@ -31,7 +31,6 @@ __all__ = ["Pool", "View"]
 _TOTALS = ("events", "blocks", "candidates", "verified", "matches")
 _SURE = 2**32 - 1
 
-Names = tuple[str, ...] | None
 _NONE: Fresh = MappingProxyType({})
 
 
@@ -251,11 +250,8 @@ class View:
         if counts <= _SURE:
             return slots
         part = PlainRecord(event)  # one for all rules, with what they ask for
-
-        def read(names: Names) -> Record:
-            return read_event(event) if names is None else part
-
-        return self._with_asked(room, slots, room.rules.pending(counts), read)
+        pending = room.rules.pending(counts)
+        return self._with_asked(room, slots, pending, lambda every: read_event(event) if every else part)
 
     def match_rules(self, room: SearchWorkspace, record: Record) -> Slots:
         """The slots of rules that an event matches, in order."""
@@ -272,15 +268,15 @@ class View:
         return np.array(sorted(slots), np.int64)
 
     def _with_asked(
-        self, room: SearchWorkspace, slots: Slots, pending: Slots, read: Callable[[Names], Record]
+        self, room: SearchWorkspace, slots: Slots, pending: Slots, read: Callable[[bool], Record]
     ) -> Slots:
-        """The slots found, and those of the rules to verify whose filter holds; `read` reads these names or, for None, all."""
+        """The slots found, and those of the rules to verify whose filter holds; `read` reads the event for all its texts or not."""
         room.counts.verified += len(pending)
         more = []
         for each in pending.tolist():
             segment, owner = room.rules.owner(each)
-            filter, names = self.shape.rule(segment, owner)
-            if filter.holds(read(names)):
+            rule = self.shape.rule(segment, owner)
+            if rule.holds(read(rule.names is None)):
                 more.append(segment.slot_of(owner))
         room.counts.matches += len(more)
         return self._join(slots, np.array(sorted(more), np.int64)) if more else slots
