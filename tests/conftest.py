@@ -54,6 +54,31 @@ index = SegmentIndex(capacity=1)
 index.add(0, parse("a = 1 and b like '%c%' or d > 5 and e < 'x'"))
 index.match(read_event({"a": 1, "b": ["c", "d"]}))
 """,
+    "rules": """
+from thatch import parse
+from thatch.matching.segments import SegmentIndex
+from thatch.model.events import read_event
+index = SegmentIndex(capacity=2)
+for slot, needle in enumerate(("cmd", "whoami", "x", "net user", "a_b", "cmd")):
+    text = f"lower(a) like '%{needle}%' and (b like '%c_d%' or c > {slot} or lower(o.p) = 'a' and not d ~ 'a+b')"
+    index.add(slot, parse(text))
+    index.merge()
+for a in ("cmd.exe", "Whoami /all", ["x", "axb"]):
+    index.match(read_event({"a": a, "b": "cxd", "c": 9, "o": {"p": "A"}, "d": "ab"}))
+    index.view.match_plain({"a": a, "c": 9}, lambda slots: slots.tolist())
+""",
+    "tables": """
+import pyarrow
+import thatch
+from thatch.matching import growing
+growing.FEW = 1
+for texts in (["x > 1 and y < 3", "x = 2", "z like 'a%'"], ["lower(z) like '%b%' and x > 1", "z like '%a_b%'"]):
+    engine, texts = thatch.Engine(), texts * 40
+    engine.subscribe_many(pyarrow.table({"subscription": list(map(str, range(len(texts)))), "filter": texts}))
+    engine.match({"x": 2, "y": 1.5, "z": ["ab", "b"]})
+    engine.match_batch(pyarrow.table({"x": [1, 2] * 50, "y": [0.5, 7] * 50, "z": ["ab", None] * 50}))
+    engine.compact()
+""",
     "reduction": """
 from thatch import ForwardingSet
 from thatch.reduction import ApproximateNegativeSpace, Exact, NegativeSpace, Pairwise, Probabilistic
