@@ -147,14 +147,15 @@ def test_rules_share_a_long_list(make):
     assert (
         engine.stats()["bytes_rules"] - one < 3 * len(", ".join(map(repr, listed)).encode()) + 50_000
     )  # their texts
-    for value in [*listed[:3], *listed[2_500:2_503], listed[-1]]:
+    values = [*listed[:3], *listed[2_500:2_503], listed[-1]]
+    for value in values:
         assert engine.match({"x": value, "y": 1}) == ["in", "in too"]
         assert engine.match({"x": ["?", value]}) == (
             ["in"] if isinstance(value, int | float) else ["in", "not in"]
         )
     for value in (make(-1), make(5_000)):
         assert engine.match({"x": value, "y": 1}) == ["not in"]
-    assert engine.stats()["verified"] == 0
+    assert engine.stats()["verified"] <= 2 * len(values), "only what one of several values may satisfy"
 
 
 def test_filters_that_do_not_look_at_all_texts_cost_no_reading_of_other_texts():

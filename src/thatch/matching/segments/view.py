@@ -220,10 +220,12 @@ class View:
                 return None
         else:
             room.counts.table[SearchCounts.events] += 1
-        if encoder.is_listed or self.fresh:
+        if self.fresh:
             return self._join(self._confirmed(room, counts, event), self.match_rules(room, read_event(event)))
         rules = room.rules
         rules.attach(self.shape.rules)
+        if encoder.is_listed:
+            return self._join(self._confirmed(room, counts, event), self._match_listed(room, rows, event))
         found = rules.search_encoded(encoder, rows, self.moment)
         if found < 0:
             return None
@@ -233,6 +235,17 @@ class View:
         if found:
             slots = self._join(slots, self._asked(room, found, event))
         return slots
+
+    def _match_listed(self, room: SearchWorkspace, rows: int, event: dict[str, Any]) -> Slots:
+        """The slots of rules that an event with lists matches: what one of its values may satisfy is verified."""
+        found = room.rules.search_listed(room.encoder, rows, self.moment)
+        if found is None:
+            return self.match_rules(room, read_event(event))
+        slots, pending = found
+        if not len(pending):
+            return slots
+        record = read_event(event)
+        return self._with_asked(room, slots, pending, lambda _: record)
 
     def _asked_of_both(self, room: SearchWorkspace, found: int, event: dict[str, Any]) -> Slots:
         """The slots of rules and boxes that one search found for an event."""
@@ -282,10 +295,10 @@ class View:
         return self._join(slots, np.array(sorted(more), np.int64)) if more else slots
 
     def _join(self, slots: Slots, more: Slots) -> Slots:
-        """Two sorted sets of slots as one."""
+        """Two sorted sets of slots that have none in common as one."""
         if not len(more):
             return slots
-        return np.union1d(slots, more) if len(slots) else more
+        return np.sort(np.concatenate((slots, more))) if len(slots) else more
 
     def _search(self, room: SearchWorkspace, record: Record, flags: int) -> int:
         rows = room.encoder.record(record)

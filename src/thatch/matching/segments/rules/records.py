@@ -19,6 +19,7 @@ __all__ = [
     "PAIRS",
     "ROW_WIDTH",
     "SCANNED",
+    "SEVERAL",
     "TEST_WIDTH",
     "YES",
     "PlainMatch",
@@ -32,6 +33,7 @@ TEST_WIDTH = 6  # attribute, classes and flags, group, range test, where to go i
 ASKED, SCANNED = 1 << 8, 1 << 9  # flags: ask the filter if the class is one of these; scan the text first
 YES, NO, MAYBE = -1, -2, -3  # ends of a tree's tests
 
+SEVERAL = 1 << 7  # an attribute has several values in a loose search
 LONG, PAIRS, BYTES = 1, 2, 4  # needles of four bytes and more, of two or three, and of one
 
 NODE_WIDTH = (
@@ -130,6 +132,7 @@ class RuleSearch(KernelRecord):
     text_stamps: Int32s
     byte_stamps: Int64s
     classes: Uint8s
+    kinds: Uint8s  # of a loose search: bits of the classes of all values of an attribute, and SEVERAL
     touched: Int32s
     places: Int64s  # of the text of each attribute: begin and end, folded begin and end
     lows: Doubles  # the number of each attribute lies between two doubles, or is one

@@ -106,7 +106,7 @@ class RuleWorkspace:
     # --- events ----------------------------------------------------------------------------------------------------------
 
     def search_encoded(self, encoder: Encoder, rows: int, moment: int) -> int:
-        """Search for an event without lists that was encoded; what `found` and `pending` take, negative if it must be read first."""
+        """Search for a flat event that was encoded; what `found` and `pending` take, negative if it must be read first."""
         self.use(encoder)
         self.event.is_listed = 0
         tables = self._table, self._rule_tables, self._search_tables, self._count
@@ -118,6 +118,13 @@ class RuleWorkspace:
             else:
                 self._grow(len(self.event.lows), 2 * len(self.event.words))
         return int(counts)
+
+    def search_listed(self, encoder: Encoder, rows: int, moment: int) -> Found | None:
+        """The same for an event with lists of plain values: slots, and what is to be verified; None if it must be read first."""
+        self._set_loose(value=1)
+        found = self.search_encoded(encoder, rows, moment)
+        self._set_loose(value=0)
+        return None if found < 0 else (self.found(found), self.pending(found))
 
     def use(self, encoder: Encoder) -> None:
         """Read the rows that an encoder writes."""
@@ -195,6 +202,7 @@ class RuleWorkspace:
         matches, waiting = self._search(moment, is_loose=True)
         if not len(waiting) or _count_flat(record.choices) > _MOST_FLAT:
             return matches, waiting
+        self._counts.matches -= len(matches)  # they are found again
         sure, pending = [], []
         for flat in islice(record.flat(), _MOST_FLAT):
             own = self._known(((key, flat[key]) for key in lists if key in flat), numbers)
@@ -282,6 +290,7 @@ def _search_of(segment: RuleSegment) -> RuleSearch:
         text_stamps=np.zeros(2 * attributes, np.int32),
         byte_stamps=np.zeros(256, np.int64),
         classes=np.zeros(attributes, np.uint8),
+        kinds=np.zeros(attributes, np.uint8),
         touched=np.zeros(attributes, np.int32),
         places=np.zeros(4 * attributes, np.int64),
         lows=np.zeros(attributes),

@@ -22,9 +22,11 @@ from thatch.matching.segments.rules.records import (
     ASKED,
     LIST_WIDTH,
     MAYBE,
+    NO,
     NUMBER_WIDTH,
     ROW_WIDTH,
     SCANNED,
+    SEVERAL,
     TEST_WIDTH,
     YES,
     RuleEvent,
@@ -125,10 +127,15 @@ def _find_listed_number(rules, search, attribute, number):
 @subkernel
 def _take_class(rules, search, attribute, kind):
     """Note the class of an attribute's value; of several values, that of the last one that is not missing."""
+    is_first = (
+        search.kinds[attribute] == 0 if search.is_loose != 0 else kind != 0 and search.classes[attribute] == 0
+    )
+    if is_first:
+        search.touched[search.n_touched] = attribute
+        search.n_touched += 1
+    if search.is_loose != 0:
+        search.kinds[attribute] |= np.uint8((1 << kind) | (0 if is_first else SEVERAL))
     if kind != 0:
-        if search.classes[attribute] == 0:
-            search.touched[search.n_touched] = attribute
-            search.n_touched += 1
         search.classes[attribute] = kind
     at = 8 * np.int64(attribute) + kind
     rules.class_hits[at] += 1
@@ -156,28 +163,71 @@ def _length(search, attribute):
 
 
 @subkernel
+def _run(rules, search, event, test):
+    """Where a test leads; MAYBE if the filter must be asked."""
+    attribute, flags, group = rules.tests[test], rules.tests[test + 1], rules.tests[test + 2]
+    kind = np.int64(search.classes[attribute])
+    search.steps += 1
+    holds = (flags >> kind) & 1
+    if flags & ASKED:
+        if holds and (kind != _TEXT or rules.tests[test + 3] <= _length(search, attribute)):
+            return np.int64(MAYBE)
+        holds = np.int64(0)
+    elif holds == 0 and kind >= _NUMBER:
+        if group >= 0:
+            if flags & SCANNED and kind == _TEXT:
+                _scan_late(rules, search, event, attribute)
+            holds = 1 if search.group_stamps[group] == search.epoch else 0
+        if holds == 0 and kind == _NUMBER and rules.tests[test + 3] >= 0:
+            holds = 1 if _is_in_range(rules, search, attribute, rules.tests[test + 3]) else 0
+    return np.int64(rules.tests[test + 4] if holds else rules.tests[test + 5])
+
+
+@subkernel
 def _decide(rules, search, event, rule):
     """Run the tests of a rule: YES, NO, or MAYBE if its filter must be asked."""
     at = np.int64(rules.test_at[rule])
     while at >= 0:
-        test = TEST_WIDTH * at
-        attribute, flags, group = rules.tests[test], rules.tests[test + 1], rules.tests[test + 2]
-        kind = np.int64(search.classes[attribute])
-        search.steps += 1
-        holds = (flags >> kind) & 1
-        if flags & ASKED:
-            if holds and (kind != _TEXT or rules.tests[test + 3] <= _length(search, attribute)):
-                return np.int64(MAYBE)
-            holds = np.int64(0)
-        elif holds == 0 and kind >= _NUMBER:
-            if group >= 0:
-                if flags & SCANNED and kind == _TEXT:
-                    _scan_late(rules, search, event, attribute)
-                holds = 1 if search.group_stamps[group] == search.epoch else 0
-            if holds == 0 and kind == _NUMBER and rules.tests[test + 3] >= 0:
-                holds = 1 if _is_in_range(rules, search, attribute, rules.tests[test + 3]) else 0
-        at = np.int64(rules.tests[test + 4] if holds else rules.tests[test + 5])
+        at = _run(rules, search, event, TEST_WIDTH * at)
     return at
+
+
+@subkernel
+def _may_hold(rules, search, test):
+    """Whether a test may hold for one of several values."""
+    attribute, flags, group = rules.tests[test], rules.tests[test + 1], rules.tests[test + 2]
+    kinds = np.int64(search.kinds[attribute])
+    if flags & kinds & ~SEVERAL:
+        return True
+    if flags & ASKED:
+        return False
+    if group >= 0 and (search.group_stamps[group] == search.epoch or flags & SCANNED):
+        return True
+    return rules.tests[test + 3] >= 0 and kinds >> _NUMBER & 1 != 0
+
+
+@subkernel
+def _decide_loosely(rules, search, event, rule):
+    """The same for an event of which an attribute may have several values; YES and NO are sure, whichever are chosen.
+
+    Where a test may go either way, but one of the two leads to NO, the other one is followed: it alone may match.
+    """
+    at = np.int64(rules.test_at[rule])
+    is_sure = True
+    while at >= 0:
+        test = TEST_WIDTH * at
+        attribute = rules.tests[test]
+        if search.kinds[attribute] < SEVERAL or attribute == rules.anywhere:
+            at = _run(rules, search, event, test)
+        elif not _may_hold(rules, search, test):
+            at = np.int64(rules.tests[test + 5])
+        else:
+            holds, fails = np.int64(rules.tests[test + 4]), np.int64(rules.tests[test + 5])
+            if rules.tests[test + 1] & ASKED or NO not in (holds, fails):
+                return np.int64(MAYBE)
+            is_sure = False
+            at = fails if holds == NO else holds
+    return at if is_sure or at != YES else np.int64(MAYBE)
 
 
 @subkernel
@@ -268,7 +318,10 @@ def _search(rules, search, event, segment, moment):
         counts.candidates += 1
         if event.is_tallied != 0:
             event.tallies[2 * rules.slots[rule]] += 1
-        verdict = np.int64(MAYBE) if search.is_loose != 0 else _decide(rules, search, event, rule)
+        if search.is_loose != 0:
+            verdict = _decide_loosely(rules, search, event, rule)
+        else:
+            verdict = _decide(rules, search, event, rule)
         if verdict == YES:
             event.found[event.n_found] = rules.slots[rule]
             event.n_found += 1
@@ -277,6 +330,7 @@ def _search(rules, search, event, segment, moment):
             event.n_pending += 1
     for k in range(search.n_touched):
         search.classes[search.touched[k]] = 0
+        search.kinds[search.touched[k]] = 0
 
 
 @subkernel

@@ -203,11 +203,7 @@ def _probe(rules, search, text, gram, at, words, start, end):
         search.steps += step
         if step == size:
             program = rules.program_at[atom]
-            if (
-                program < 0
-                or search.is_loose != 0
-                or check_holds(rules.programs, program, words, start, end - start)
-            ):
+            if program < 0 or check_holds(rules.programs, program, words, start, end - start):
                 search.atom_stamps[atom] = search.epoch
                 hit(rules, search, atom)
             else:
