@@ -22,7 +22,7 @@ from thatch.matching.segments.records import (
     SearchCounts,
 )
 from thatch.matching.segments.rules.merging import Fresh
-from thatch.matching.segments.shape import Shape
+from thatch.matching.segments.shape import ReadRule, Shape
 from thatch.matching.segments.workspace import SearchWorkspace
 from thatch.model.events import PlainRecord, Record, read_event
 
@@ -244,8 +244,7 @@ class View:
         slots, pending = found
         if not len(pending):
             return slots
-        record = read_event(event)
-        return self._with_asked(room, slots, pending, lambda _: record)
+        return self._with_asked(room, slots, pending, lambda rule: _part_of(event, rule))
 
     def _asked_of_both(self, room: SearchWorkspace, found: int, event: dict[str, Any]) -> Slots:
         """The slots of rules and boxes that one search found for an event."""
@@ -264,7 +263,9 @@ class View:
             return slots
         part = PlainRecord(event)  # one for all rules, with what they ask for
         pending = room.rules.pending(counts)
-        return self._with_asked(room, slots, pending, lambda every: read_event(event) if every else part)
+        return self._with_asked(
+            room, slots, pending, lambda rule: read_event(event) if rule.names is None else part
+        )
 
     def match_rules(self, room: SearchWorkspace, record: Record) -> Slots:
         """The slots of rules that an event matches, in order."""
@@ -281,15 +282,15 @@ class View:
         return np.array(sorted(slots), np.int64)
 
     def _with_asked(
-        self, room: SearchWorkspace, slots: Slots, pending: Slots, read: Callable[[bool], Record]
+        self, room: SearchWorkspace, slots: Slots, pending: Slots, read: Callable[[ReadRule], Record]
     ) -> Slots:
-        """The slots found, and those of the rules to verify whose filter holds; `read` reads the event for all its texts or not."""
+        """The slots found, and those of the rules to verify whose filter holds; `read` reads the event for a rule."""
         room.counts.verified += len(pending)
         more = []
         for each in pending.tolist():
             segment, owner = room.rules.owner(each)
             rule = self.shape.rule(segment, owner)
-            if rule.holds(read(rule.names is None)):
+            if rule.holds(read(rule)):
                 more.append(segment.slot_of(owner))
         room.counts.matches += len(more)
         return self._join(slots, np.array(sorted(more), np.int64)) if more else slots
@@ -322,3 +323,10 @@ class View:
         if not more:
             return found
         return np.union1d(found, np.fromiter(more, np.int64, len(more)))
+
+
+def _part_of(event: dict[str, Any], rule: ReadRule) -> Record:
+    """An event of plain values and lists of them as a record, as far as a rule reads it."""
+    if rule.names is None:
+        return read_event(event)
+    return read_event({name: event[name] for name in rule.names if name in event})
