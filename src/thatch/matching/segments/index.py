@@ -28,7 +28,7 @@ from thatch.matching.segments.merging import FAN_OUT, MergeJob, next_job
 from thatch.matching.segments.rules.collection import RuleCollection
 from thatch.matching.segments.rules.draft import RuleDraft
 from thatch.matching.segments.rules.merging import RuleJob
-from thatch.matching.segments.rules.routing import is_rule
+from thatch.matching.segments.rules.routing import is_rule, rules_among
 from thatch.matching.segments.rules.segment import RuleSegment
 from thatch.matching.segments.segment import Segment
 from thatch.matching.segments.shape import Shape, Source
@@ -105,9 +105,9 @@ class SegmentIndex:
         sources: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
         """Add many filters at once, in a segment of their own; arguments as for `GrowingIndex`."""
-        drafts, rules = [ColumnBuilder()], RuleDraft(self.number_of)
+        drafts, rules, chosen = [ColumnBuilder()], RuleDraft(self.number_of), rules_among(filters)
         for slot, each in filters.items():
-            if is_rule(each):
+            if slot in chosen:
                 rules.add(slot, each, sources.get(slot))
                 continue
             if not drafts[-1].add(slot, each, self._attributes.number, sources.get(slot)):

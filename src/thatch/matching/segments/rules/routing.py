@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from thatch.matching.segments.rules.lists import has_long_list
 from thatch.matching.segments.rules.literals import READ_FORMS
@@ -13,10 +13,21 @@ from thatch.model.names import split
 from thatch.model.residuals import AnywhereCheck, Residual, WildcardCheck
 from thatch.model.trees import AllOf, AnyOf, Leaf, Tree, ValueTest, leaves_of
 
-__all__ = ["is_rule"]
+__all__ = ["is_rule", "rules_among"]
 
 _LONG = 2_000  # cuts of a constraint
+_FEW = 8  # times as many other filters, and those that boxes find too are no rules
 _MOST_BOXES = 16  # alternatives that are searched as boxes if each has a value that tells it from others
+
+
+def rules_among(filters: Mapping[int, Filter]) -> set[int]:
+    """The keys of filters that are found quicker as rules.
+
+    Where few would be rules and boxes could find all of these, none is: then no event is searched for both.
+    """
+    rules = {key for key, each in filters.items() if is_rule(each)}
+    is_worth_it = _FEW * len(rules) >= len(filters) or any(_is_no_box(filters[key]) for key in rules)
+    return rules if is_worth_it else set()
 
 
 def is_rule(filter: Filter) -> bool:
@@ -28,14 +39,17 @@ def is_rule(filter: Filter) -> bool:
     if filter.is_plain and not _wants_rules(filter.conjunctions[0]):
         return False  # the most common answer, without a tree
     tree = filter.tree
-    if filter.alternatives > _MOST_BOXES:
-        return True
-    leaves = [*leaves_of(tree)]
-    if any(isinstance(each, AnywhereCheck) or _is_long(each) for each in leaves):
-        return True
-    if any(map(_is_folded, leaves)):
-        return True
-    return any(map(_has_patterns, leaves)) and not _is_sure(tree, _has_values)
+    return _is_no_box(filter) or (
+        any(map(_has_patterns, leaves_of(tree))) and not _is_sure(tree, _has_values)
+    )
+
+
+def _is_no_box(filter: Filter) -> bool:
+    """Whether boxes would take much longer to find a filter, or cannot."""
+    return filter.alternatives > _MOST_BOXES or any(
+        isinstance(each, AnywhereCheck) or _is_long(each) or _is_folded(each)
+        for each in leaves_of(filter.tree)
+    )
 
 
 def _wants_rules(conjunction: Conjunction) -> bool:
