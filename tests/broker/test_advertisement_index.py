@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +10,11 @@ from tests.matching.encoded import packed, unpacked
 from tests.strategies import events, expressions
 from thatch import parse
 from thatch.broker.advertisement_index import AdvertisementIndex
+from thatch.broker.event_codec import EncodedEvent
 from thatch.broker.overlap import allows
 from thatch.errors import EventError, FilterError
 from thatch.matching import growing, labelled
-from thatch.model.events import Record, read_event
+from thatch.model.events import read_event
 from thatch.model.filters import Filter
 
 
@@ -23,17 +23,6 @@ class Advertisement:
     id: str
     filter: Filter
     closed: bool = False
-
-
-class Encoded:
-    """An event from its row."""
-
-    def __init__(self, row: bytes) -> None:
-        self.plain: dict[str, Any] = unpacked(row)
-
-    @property
-    def record(self) -> Record:
-        return read_event(self.plain)
 
 
 def drawn_index(data: st.DataObject) -> tuple[AdvertisementIndex, list[Advertisement]]:
@@ -62,8 +51,8 @@ def test_rows_are_allowed_and_expected_as_the_definitions_say(few: int, data: st
         patched.setattr(growing, "FEW", few)
         patched.setattr(labelled, "_FEW_ROWS", few)
         index, held = drawn_index(data)
-        allowed = index.allowed(rows, lambda row: Encoded(rows[row]))
-        expected = index.expected(rows, lambda row: Encoded(rows[row]))
+        allowed = index.allowed(rows, lambda row: EncodedEvent(rows[row], None))
+        expected = index.expected(rows, lambda row: EncodedEvent(rows[row], None))
     for row, content in enumerate(rows):
         try:
             record = read_event(unpacked(content))
@@ -80,7 +69,7 @@ def test_what_allows_everything_needs_no_search() -> None:
     index = AdvertisementIndex()
     rows = [packed({"x": 1}), b"no event"]
 
-    def never(row: int) -> Encoded:
+    def never(row: int) -> EncodedEvent:
         raise AssertionError(row)
 
     everything = [Advertisement("a", parse("true")), Advertisement("b", parse("x = 1 or true"))]
@@ -91,7 +80,7 @@ def test_what_allows_everything_needs_no_search() -> None:
         index.remove(each)
     assert index.allowed(rows, never) == index.expected(rows, never) == ([], {})
     index.add(Advertisement("a", parse("true"), closed=True))
-    found = index.allowed(rows[:1], lambda row: Encoded(rows[row]))
+    found = index.allowed(rows[:1], lambda row: EncodedEvent(rows[row], None))
     assert found == ([], {})  # it names no attribute
 
 
@@ -106,6 +95,9 @@ def test_slots_that_are_no_longer_used_are_given_up() -> None:
             index.remove(made[number - 3])
     assert index._next < 2_000
     rows = [packed({"x": number}) for number in range(4_990, 5_000)]
-    assert index.allowed(rows, lambda row: Encoded(rows[row])).rows == [7, 8, 9]
+    assert index.allowed(rows, lambda row: EncodedEvent(rows[row], None)).rows == [7, 8, 9]
     others = [packed({"x": number, "y": 1}) for number in range(4_990, 5_000)]
-    assert index.allowed(others, lambda row: Encoded(others[row])).rows == [7, 9]  # those that are open
+    assert index.allowed(others, lambda row: EncodedEvent(others[row], None)).rows == [
+        7,
+        9,
+    ]  # those that are open

@@ -8,11 +8,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from tests.matching.encoded import packed, unpacked
+from tests.matching.encoded import packed
 from thatch import parse
+from thatch.broker.event_codec import EncodedEvent
 from thatch.broker.routing_index import RoutingIndex
 from thatch.matching import growing
-from thatch.model.events import Record, read_event
+from thatch.model.events import read_event
 from thatch.model.filters import Filter
 
 
@@ -23,17 +24,6 @@ class Subscribed:
     link: str | None = None
     client: str | None = None
     slot: int = -1
-
-
-class Encoded:
-    """An event from its row, as brokers read it."""
-
-    def __init__(self, row: bytes) -> None:
-        self.plain: dict[str, Any] = unpacked(row)
-
-    @property
-    def record(self) -> Record:
-        return read_event(self.plain)
 
 
 Index = RoutingIndex[str, str, Subscribed]
@@ -84,7 +74,7 @@ def test_many_events_are_routed_as_each_of_them_would_be(count: int) -> None:
     events: list[Any] = [{"x": number % 5, "y": number % 7} for number in range(count)]
     events[1], events[2] = {"x": [0, 2], "z": {"q": 1}}, {"x": float(2**64), "y": None}
     rows = [packed(event) for event in events]
-    routes = index.route(rows, lambda row: Encoded(rows[row]))
+    routes = index.route(rows, lambda row: EncodedEvent(rows[row], None))
     assert not routes.refused
     wanting = [[each for each in there if each.filter.matches(event)] for event in events]
     for link in ("a", "b"):
