@@ -40,6 +40,7 @@ from thatch.model.expressions import (
     Or,
     Within,
 )
+from thatch.model.grouping import joined
 from thatch.model.lines import Constraint, intersect, intersect_all, prefix_interval
 from thatch.model.names import base_of
 from thatch.model.residuals import Residual, WithinCheck
@@ -47,7 +48,6 @@ from thatch.model.schema import Schema
 from thatch.model.simplification import simplify
 
 __all__ = [
-    "MAX_CONDITIONS",
     "MAX_CONJUNCTIONS",
     "NormalForm",
     "all_parts",
@@ -65,7 +65,6 @@ _MAX_CUTS = 5_000_000  # ends of intervals in all conjunctions while multiplying
 _MAX_DEPTH = 200
 _FEW = 1_000
 _MAX_COMPARED = 20  # alternatives of one `or` that are looked at two by two
-MAX_CONDITIONS = 100_000  # joined by one `and` or `or`
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ def _normal(expression: Expression, negated: bool, work: Normalisation, depth: i
         raise FilterTooLargeError("levels of nesting", depth, _MAX_DEPTH)
     if isinstance(expression, (And, Or)):
         combine = all_parts if isinstance(expression, And) != negated else any_parts
-        return combine((_normal(child, negated, work, depth + 1) for child in _joined(expression)), work)
+        return combine((_normal(child, negated, work, depth + 1) for child in joined(expression)), work)
     if isinstance(expression, Constant):
         if expression.value != negated:
             return [Draft({})]
@@ -208,22 +207,6 @@ def _normal(expression: Expression, negated: bool, work: Normalisation, depth: i
     else:
         work.written.add(expression.key)  # type: ignore[attr-defined]  # all other kinds have one
     return parts_of_condition(expression, negated, work)  # type: ignore[arg-type]  # all other kinds are conditions
-
-
-def _joined(expression: And | Or) -> list[Expression]:
-    """What one `and` or `or` joins, with `a & b & c` seen as one and not as two inside each other."""
-    result: list[Expression] = []
-    pending: list[Expression] = [expression]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, type(expression)):
-            pending.extend(reversed(each.children))
-        else:
-            result.append(each)
-        if len(result) + len(pending) > MAX_CONDITIONS:
-            count = len(result) + len(pending)
-            raise FilterTooLargeError("conditions joined by one `and` or `or`", count, MAX_CONDITIONS)
-    return result
 
 
 def all_parts(children: Iterable[list[Draft]], work: Normalisation) -> list[Draft]:

@@ -29,9 +29,9 @@ from thatch.model.expressions import (
     Or,
     Unlike,
 )
+from thatch.model.grouping import MAX_LEAVES
 from thatch.model.language.text import check_text
 from thatch.model.names import key_of
-from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.regexes import regex
 
 __all__ = ["expression_of_matchers"]
@@ -129,8 +129,8 @@ class _Matchers:
         self._at += bool(end)
         while self._tokens[self._at] != end:
             found.append(self._matcher())
-            if len(found) > MAX_CONDITIONS:
-                raise FilterTooLargeError("matchers", len(found), MAX_CONDITIONS)
+            if len(found) > MAX_LEAVES:
+                raise FilterTooLargeError("matchers", len(found), MAX_LEAVES)
             if self._tokens[self._at] != ",":
                 break
             self._at += 1
@@ -218,7 +218,7 @@ def _classic(text: str) -> list[Matcher] | None:
         if is_last and not piece.strip():
             break
         read = _classic_matcher(piece, start)
-        if read is None or len(found) >= MAX_CONDITIONS:
+        if read is None or len(found) >= MAX_LEAVES:
             return None
         found.append(read)
         start += len(piece) + 1

@@ -20,6 +20,7 @@ from typing import Any
 from thatch.errors import FilterError, PatternError, ThatchError, shown
 from thatch.model.derived import canonical_literal, fold
 from thatch.model.expressions import Distinct, Expression, In
+from thatch.model.grouping import MAX_LEAVES
 from thatch.model.language.json_places import told_places
 from thatch.model.language.lucene import re2_of_lucene
 from thatch.model.language.minimum import at_least, least_of
@@ -27,7 +28,6 @@ from thatch.model.language.patterns import pattern_of_json
 from thatch.model.language.truths import Truth, is_form, is_value, only_present, or_missing, order_or_missing
 from thatch.model.lines import Literal
 from thatch.model.names import derived_key, key_of
-from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.regexes import regex
 from thatch.model.values import is_text, read_scalar
 from thatch.model.wildcards import escape_wildcard, wildcard
@@ -122,8 +122,8 @@ def _clauses(value: Any, where: str, depth: int) -> list[Truth]:
     """The queries of one clause: an array, or a single one."""
     if not isinstance(value, (list, tuple)):
         return [_query(value, where, depth + 1)]
-    if len(value) > MAX_CONDITIONS:
-        raise PatternError(f"at most {MAX_CONDITIONS:,} queries", f"{len(value):,}", where)
+    if len(value) > MAX_LEAVES:
+        raise PatternError(f"at most {MAX_LEAVES:,} queries", f"{len(value):,}", where)
     return [_query(each, f"{where}[{index}]", depth + 1) for index, each in enumerate(value)]
 
 
@@ -146,8 +146,8 @@ def _terms(body: Mapping[str, Any], where: str) -> Truth:
     if not isinstance(values, (list, tuple)):
         raise PatternError("an array of values", shown(values), place)
     key = key_of(_name(name, where))
-    if len(values) > MAX_CONDITIONS:
-        raise PatternError(f"at most {MAX_CONDITIONS:,} values", f"{len(values):,}", place)
+    if len(values) > MAX_LEAVES:
+        raise PatternError(f"at most {MAX_LEAVES:,} values", f"{len(values):,}", place)
     literals = tuple(_literal(key, each, f"{place}[{index}]") for index, each in enumerate(values))
     if not literals:
         return Truth.of(value=False)

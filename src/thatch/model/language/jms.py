@@ -26,12 +26,12 @@ from typing import NoReturn, TypeVar
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import Constant, Expression, Matches, Not
 from thatch.model.formulas import Operation
+from thatch.model.grouping import MAX_LEAVES
 from thatch.model.language.arithmetic import Operand, Term, combined, signed
 from thatch.model.language.jms_operands import compared, condition_of, is_one_of
 from thatch.model.language.text import check_text
 from thatch.model.language.truths import NEVER, Truth, only_present
 from thatch.model.names import key_of
-from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.values import MAX_INTEGER
 from thatch.model.wildcards import escape_wildcard, wildcard
 
@@ -98,8 +98,8 @@ class _MessageSelector:
             start = self._at
             each = self._joined("AND", depth) if word == "OR" else self._factor(depth)
             parts.append(self._truth(each, start))
-            if len(parts) > MAX_CONDITIONS:
-                raise FilterTooLargeError(f"conditions joined by `{word}`", len(parts), MAX_CONDITIONS)
+            if len(parts) > MAX_LEAVES:
+                raise FilterTooLargeError(f"conditions joined by `{word}`", len(parts), MAX_LEAVES)
         return Truth.all_of(parts) if word == "AND" else Truth.any_of(parts)
 
     def _factor(self, depth: int) -> Truth | Operand:

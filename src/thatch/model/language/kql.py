@@ -23,10 +23,10 @@ from typing import NoReturn
 from thatch.errors import FilterError, FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.derived import canonical_literal
 from thatch.model.expressions import Constant, Expression, Matches, Not
+from thatch.model.grouping import MAX_LEAVES
 from thatch.model.language.text import check_text
 from thatch.model.language.truths import Truth, is_form, is_value, only_present, or_missing, order_or_missing
 from thatch.model.names import ANYWHERE, derived_key, key_of
-from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.values import MAX_INTEGER, MIN_INTEGER, canonical_number, is_text
 from thatch.model.wildcards import escape_wildcard, wildcard
 
@@ -71,8 +71,8 @@ class _Query:
         while not parts or self._words[self._at] == word:
             self._at += bool(parts)
             parts.append(self._joined("and", leaf, depth) if word == "or" else self._factor(leaf, depth))
-            if len(parts) > MAX_CONDITIONS:
-                raise FilterTooLargeError(f"conditions joined by `{word}`", len(parts), MAX_CONDITIONS)
+            if len(parts) > MAX_LEAVES:
+                raise FilterTooLargeError(f"conditions joined by `{word}`", len(parts), MAX_LEAVES)
         return Truth.any_of(parts) if word == "or" else Truth.all_of(parts)
 
     def _factor(self, leaf: Callable[[int], Truth], depth: int) -> Truth:

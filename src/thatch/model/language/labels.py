@@ -18,10 +18,10 @@ from typing import NoReturn
 
 from thatch.errors import FilterSyntaxError, FilterTooLargeError, shown
 from thatch.model.expressions import And, Compare, Constant, Distinct, Exists, Expression, In, Not, Or
+from thatch.model.grouping import MAX_LEAVES
 from thatch.model.language.alertmanager import expression_of_matchers
 from thatch.model.language.text import check_text
 from thatch.model.names import key_of
-from thatch.model.normalise import MAX_CONDITIONS
 
 __all__ = ["expression_of_labels"]
 
@@ -54,8 +54,8 @@ class _Selector:
         while self._tokens[self._at] == ",":
             self._at += 1
             parts.append(self._requirement())
-            if len(parts) > MAX_CONDITIONS:
-                raise FilterTooLargeError("requirements in one selector", len(parts), MAX_CONDITIONS)
+            if len(parts) > MAX_LEAVES:
+                raise FilterTooLargeError("requirements in one selector", len(parts), MAX_LEAVES)
         if self._tokens[self._at]:
             self._refuse("`,` or the end")
         return And(tuple(parts)) if len(parts) > 1 else parts[0]

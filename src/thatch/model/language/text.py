@@ -56,13 +56,13 @@ from thatch.model.expressions import (
     membership,
     network,
 )
+from thatch.model.grouping import MAX_LEAVES
 from thatch.model.language.anywhere import read_texts
 from thatch.model.language.formulas import read_formulas
 from thatch.model.language.plain_conditions import AND, OR, ConditionReader
 from thatch.model.language.reading import COMPARISONS, END, UNREAD, plain_literal
 from thatch.model.lines import Literal
 from thatch.model.names import ANYWHERE, base_of, key_of
-from thatch.model.normalise import MAX_CONDITIONS
 from thatch.model.regexes import regex
 from thatch.model.shapes import Circle, Polygon, Shape
 from thatch.model.values import is_text
@@ -130,7 +130,7 @@ class _Parser(ConditionReader):
             if part is None or tokens[self.index] in AND:
                 part = self._term(depth, part)
             parts.append(part)
-            if len(parts) > MAX_CONDITIONS:
+            if len(parts) > MAX_LEAVES:
                 self._refuse_many(parts)
         return Or(tuple(parts))
 
@@ -148,13 +148,13 @@ class _Parser(ConditionReader):
             self.index += 1
             part = None if is_deep else self.plain_condition()
             parts.append(self._factor(depth) if part is None else part)
-            if len(parts) > MAX_CONDITIONS:
+            if len(parts) > MAX_LEAVES:
                 self._refuse_many(parts)
         return And(tuple(parts))
 
     def _refuse_many(self, parts: list[Expression]) -> NoReturn:
         what = "conditions joined by one `and` or `or`"
-        raise FilterTooLargeError(what, len(parts), MAX_CONDITIONS, self.where())
+        raise FilterTooLargeError(what, len(parts), MAX_LEAVES, self.where())
 
     def _factor(self, depth: int) -> Expression:
         token = self.tokens[self.index]
