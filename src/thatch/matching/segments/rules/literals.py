@@ -1,8 +1,9 @@
 """What a test of one attribute asks of a value, as literals that tries, gram tables and kernels decide.
 
 A test holds if the value has one of some classes, is one of some literals or lies in one of some ranges; or, negated,
-if nothing of that is so. Text in reverse is read in the text itself: how it begins is how the text ends. What literals cannot say is asked of the filter itself, but only where a necessary literal
-holds, or the value has a class that allows it.
+if nothing of that is so. Text in reverse is read in the text itself: how it begins is how the text ends. What literals
+cannot say is asked of the filter itself, but only where a necessary literal holds, or the value has a class that allows
+it.
 """
 
 from __future__ import annotations
@@ -55,7 +56,6 @@ __all__ = [
     "TEXT_LIST",
     "Atom",
     "Test",
-    "needed_of",
     "needle_of",
     "other_tests",
     "test_of",
@@ -122,7 +122,7 @@ def test_of(leaf: Leaf) -> Test:
     if isinstance(leaf, AnywhereCheck):
         return _test_of_all_texts(leaf)
     if not isinstance(leaf, ValueTest):
-        return Test(folded=False, negated=False, classes=0, asked=needed_of(leaf).classes)
+        return Test(folded=False, negated=False, classes=0, asked=_needed_of(leaf).classes)
     functions, _ = split(leaf.key)
     is_back = functions[:1] == ("reverse",)
     if functions not in READ_FORMS or (is_back and leaf.patterns):
@@ -157,7 +157,7 @@ def other_tests(leaf: Leaf) -> list[tuple[str, Test]]:
     """Tests that hold wherever a leaf does, and the attributes they are on, besides `test_of` on the first one."""
     if isinstance(leaf, ValueTest):
         return [(leaf.key, each) for each in _tests_of_search(leaf)]
-    return [(key, needed_of(leaf)) for key in leaf.keys[1:]]
+    return [(key, _needed_of(leaf)) for key in leaf.keys[1:]]
 
 
 def _tests_of_search(leaf: ValueTest) -> list[Test]:
@@ -179,7 +179,7 @@ def _tests_of_search(leaf: ValueTest) -> list[Test]:
     ]
 
 
-def needed_of(leaf: Leaf) -> Test:
+def _needed_of(leaf: Leaf) -> Test:
     """What each attribute must be wherever a check of several attributes holds."""
     if isinstance(leaf, (ValueTest, AnywhereCheck)) or leaf.negated:
         classes = ALL_CLASSES
